@@ -1,6 +1,6 @@
 """The settings of an audit: `audit.toml`, checked, with every default in one place.
 
-Command-line options are laid over the file. The stages of `pipeline` take the settings they need. `[thresholds]`,
+Command-line options override the file. The stages of `pipeline` take the settings they need. `[thresholds]`,
 `[history]` and `[[alerts]]` are plain tables here: `auditkit.scheduled` knows their keys.
 """
 
@@ -21,7 +21,7 @@ from auditkit.text import as_unicode
 
 Parts = Literal["summary", "body", "all"]
 PARTS: tuple[Parts, ...] = get_args(Parts)
-"""How much of a report is written: the first page, with the details behind it, or with the annex too."""
+"""How much of a report to write: the first page, with the details after it, or with the annex too."""
 OPTIONS = {
     "map": "mapping",
     "words": "words",
@@ -42,7 +42,7 @@ OPTIONS = {
     "profile": "profile",
     "availability": "availability",
 }
-"""Settings that commands and functions take directly: option = key, as `Config.over` takes it."""
+"""Settings that commands and functions take directly: option = key, in the form that `Config.over` takes."""
 SQLITE = "sqlite:///"
 NonNegative = Annotated[int, Field(ge=0)]
 RUN_ONLY = ("thresholds", "history", "alerts")
@@ -50,7 +50,7 @@ RUN_ONLY = ("thresholds", "history", "alerts")
 _DATABASE = ("database", "database_env", "query")
 """A report has them in `input`, without a password."""
 _ENGINE = ("engine",)
-"""No number of a report depends on it, and it names a machine."""
+"""No number in a report depends on it, and it names a machine."""
 _TABLES = {
     "thresholds": "is not a table: write [thresholds] above its keys",
     "history": "is not a table: write [history] above its keys",
@@ -69,25 +69,25 @@ class Fit(_Part):
     folds: int = Field(
         default=5,
         ge=2,
-        description="searches are dealt into so many folds: no candidate's own score enters their prior",
+        description="searches are split into this many folds: no candidate's own score enters their prior",
     )
     points: int | None = Field(
         default=None, ge=2, le=1000, description="support points of each prior; 40, fewer for over 250,000 applications"
     )
-    propensity: bool = Field(default=False, description="weigh scores by the inverse chance of being inspected")
+    propensity: bool = Field(default=False, description="weight scores by the inverse chance of being inspected")
     outcome_scale: Literal["match", "given"] = Field(
         default="match",
-        description="outcomes are stretched to the scores' mean and spread, or taken as given in their unit",
+        description="outcomes are rescaled to the scores' mean and spread, or taken as given in their unit",
     )
     staged: bool = Field(default=True, description="model the stages of the data; false: one inspection")
     blind: bool = Field(default=False, description="keep the protected attributes out of the priors")
     group_aware: bool = Field(
-        default=False, description="false: no policy sees the group; true: the bound for those that could use it"
+        default=False, description="false: no policy sees the group; true: the bound for policies that could use it"
     )
 
 
 class ReportSettings(_Part):
-    """The files, and the lines that figures are compared with."""
+    """The files to write, and the lines that figures are compared with."""
 
     formats: tuple[str, ...] = Field(
         default=("html", "json"), min_length=1, description="any of html, json, pdf, or a plugin's"
@@ -96,16 +96,16 @@ class ReportSettings(_Part):
         default="all", description="summary: the first page; body: and the details; all: and the annex"
     )
     alternatives: bool = Field(
-        default=True, description="look for rules that never look at the group, where a difference was found"
+        default=True, description="look for rules that never look at the group, if a difference was found"
     )
     selection_is_bad: bool = Field(
         default=False, description="being selected is bad, as for dismissals: the lowest rate is then the reference"
     )
-    suppress_below: int = Field(default=5, ge=0, description="outcomes of groups of fewer applicants are shown nowhere")
+    suppress_below: int = Field(default=5, ge=0, description="outcomes of groups with fewer applicants are never shown")
     line: float = Field(default=0.8, gt=0, le=1, description="impact ratios are compared with this line (four fifths)")
     alpha: float = Field(default=0.05, gt=0, lt=1, description="level of the tests, corrected for many comparisons")
     minimum_share: float = Field(
-        default=0.02, ge=0, le=1, description="groups of a smaller share are left out of the ratios"
+        default=0.02, ge=0, le=1, description="groups with a smaller share are left out of the ratios"
     )
     replicates: int = Field(
         default=12,
@@ -114,17 +114,19 @@ class ReportSettings(_Part):
         description="resampled sets of searches behind an interval that needs them; 0: no intervals",
     )
     confidence: float = Field(default=0.95, gt=0, lt=1, description="level of the intervals of the price of fairness")
-    seed: int = Field(default=20_260_229, ge=0, description="of the resampling: the same seed, the same intervals")
+    seed: int = Field(default=20_260_229, ge=0, description="of the resampling: same seed, same intervals")
     what_if: bool = Field(default=True, description="ask what stricter constraints, biased scores, positions would do")
-    template_dir: Path | None = Field(default=None, description="folder of templates that replace shipped ones by name")
+    template_dir: Path | None = Field(
+        default=None, description="folder of templates that replace the shipped ones by name"
+    )
 
 
 class Statement(_Part):
     """The auditor's own words: kept here from run to run, shown in every report."""
 
-    prepared_for: str = Field(default="", description="for whom the report is, on its first page")
+    prepared_for: str = Field(default="", description="whom the report is for; printed on its first page")
     marking: str = Field(
-        default="", description='on every page, e.g. "Confidential. Prepared at the direction of counsel."'
+        default="", description='printed on every page, e.g. "Confidential. Prepared at the direction of counsel."'
     )
     comments: str = Field(
         default="", description="your own comments, under the findings; an empty line ends a paragraph"
@@ -143,8 +145,8 @@ class AvailableShare(_Part):
 
     group: str
     share: float = Field(ge=0, le=1)
-    attribute: str | None = Field(default=None, description="where several attributes have a group of this name")
-    pool: str | None = Field(default=None, description="value of a segment, where shares differ between them")
+    attribute: str | None = Field(default=None, description="needed if several attributes have a group of this name")
+    pool: str | None = Field(default=None, description="value of a segment, if shares differ between them")
 
 
 class Config(_Part):
@@ -153,12 +155,12 @@ class Config(_Part):
     source: Path | None = Field(default=None, description="the data; an argument on the command line comes first")
     also: list[Path] = Field(default_factory=list, description="further files: below source, or joined by an id")
     database: str | None = Field(
-        default=None, description="in place of source: the URL of a database, without a password"
+        default=None, description="instead of source: the URL of a database, without a password"
     )
     database_env: str | None = Field(
-        default=None, description="name of the environment variable that holds the URL, where it needs a password"
+        default=None, description="name of the environment variable that holds the URL, if it needs a password"
     )
-    query: str | None = Field(default=None, description="SQL that returns the rows, where the data are in a database")
+    query: str | None = Field(default=None, description="SQL that returns the rows, if the data are in a database")
     sheet: str | None = Field(default=None, description="sheet of an Excel file (default: the first with a table)")
     profile: str = Field(
         default="none",
@@ -173,8 +175,8 @@ class Config(_Part):
     columns: dict[str, str | list[str]] = Field(
         default_factory=dict, description="what columns looked like: a later file whose columns have other names"
     )
-    cost: float | dict[str, float] | None = Field(default=None, description="of an inspection, where the data has none")
-    capacity: int | None = Field(default=None, ge=0, description="positions of a search, where the data has none")
+    cost: float | dict[str, float] | None = Field(default=None, description="of an inspection, if the data has none")
+    capacity: int | None = Field(default=None, ge=0, description="positions of a search, if the data has none")
     limits: dict[str, NonNegative | dict[str, NonNegative]] = Field(
         default_factory=dict, description="column of units = how many can be selected in each, or unit = how many"
     )
@@ -204,7 +206,7 @@ class Config(_Part):
         return value
 
     def over(self, **given: Any) -> Config:
-        """These settings with others laid over them; None means not given. `fit__folds` is `folds` of `fit`."""
+        """These settings, overridden by others; None means not given. `fit__folds` is `folds` of `fit`."""
         document = self.model_dump()
         for key, value in given.items():
             if value is None:
@@ -217,7 +219,7 @@ class Config(_Part):
         return check(document)
 
     def to_json(self) -> dict[str, JsonValue]:
-        """For the report: all settings of it, and of places on a disk only the names."""
+        """For the report: all its settings, with only the names of files and folders."""
         document = self.model_dump(mode="json")
         document["source"] = None if self.source is None else as_unicode(self.source.name)
         document["also"] = [path.name for path in self.also]
@@ -232,7 +234,7 @@ class Config(_Part):
 
 
 def choose(config: Config | str | Path | None, options: Mapping[str, object]) -> Config:
-    """The settings of a file, or the defaults, with those of `options` that are in OPTIONS and not None over them."""
+    """The settings of a file, or the defaults, overridden by the `options` that are in OPTIONS and not None."""
     if config is None or isinstance(config, Config):
         base = config or Config()
     else:
@@ -248,7 +250,7 @@ def read(path: Path) -> Config:
 MOST_BYTES, MOST_DOTS = 500_000, 30
 _PART = rb"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+"""
 _LONG_KEY = re.compile(rb"(?<![A-Za-z0-9_-])(?:%b\.[ \t]*+){%d}" % (_PART, MOST_DOTS))
-"""Python's reader of TOML needs gigabytes for a key of some ten thousand parts."""
+"""Python's TOML parser needs gigabytes for a key with some ten thousand parts."""
 
 
 def parse(path: Path) -> tuple[bytes, dict[str, object]]:
@@ -272,9 +274,9 @@ def parse(path: Path) -> tuple[bytes, dict[str, object]]:
 
 
 def place(document: Mapping[str, object], path: Path, confirmed: bool = False) -> Config:
-    """The settings that a file holds; the places they name are relative to it.
+    """The settings in a file; the paths they name are relative to it.
 
-    Templates are programs: those that the file names lie beside it, unless the user names them (`confirmed`).
+    Templates are programs: those that the file names must be beside it, unless the user names them (`confirmed`).
     """
     config = check(document, str(path))
     folder = config.report.template_dir
@@ -290,13 +292,13 @@ def place(document: Mapping[str, object], path: Path, confirmed: bool = False) -
 
 
 def _beside(database: str | None, path: Path) -> str | None:
-    """The URL of a SQLite file, which is relative to the settings' file too."""
+    """The URL of a SQLite file, which is also relative to the settings file."""
     head, sign, file = (database or "").partition(SQLITE)
     return database if head or not sign else SQLITE + str(path.parent / file)
 
 
 def check(document: Mapping[str, object], place: str = "") -> Config:
-    """Settings from plain data; raises InputError that names every key that is wrong."""
+    """Settings from plain data; raises InputError that names every wrong key."""
     try:
         return validated(Config, document, wording=_without_secrets)
     except InputError as error:
@@ -304,7 +306,7 @@ def check(document: Mapping[str, object], place: str = "") -> Config:
 
 
 def _without_secrets(where: str, item: Any) -> Problem | None:
-    """Do not repeat the URL of a database, nor what is said of scheduled audits: it may be a secret."""
+    """Don't repeat the URL of a database, nor the settings of scheduled audits: they may be secrets."""
     key = item["loc"][0] if item["loc"] else ""
     if key == "source" and item["type"] == "value_error":
         return Problem(where, "is the URL of a database", "name it in database, or in database_env with a password")

@@ -1,8 +1,8 @@
 """Errors: what is wrong, where, how to fix it, and whose code failed.
 
-An `InputError` is the user's to fix. `blaming(offer)` wraps every call into a plugin: an exception that the plugin did
-not expect becomes a `PluginError` with its distribution and version. Plugins that ship with auditkit are not blamed:
-there, an exception is a defect of auditkit. Exit codes are decided in `auditkit.cli`.
+An `InputError` is the user's to fix. `blaming(offer)` wraps every call into a plugin: an unexpected exception in the
+plugin becomes a `PluginError` with its distribution and version. Plugins that ship with auditkit aren't blamed: there,
+an exception is a defect of auditkit. Exit codes are decided in `auditkit.cli`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AS_KEY = re.compile(r"\b(\w*pass(?:word|wd)?|pwd)=[^\s&]+", re.IGNORECASE)
 
 
 def without_passwords(text: str) -> str:
-    """A text without the passwords of URLs and connection strings, wherever they are.
+    """A text without the passwords in URLs and connection strings, wherever they occur.
 
     >>> without_passwords("postgresql:/me:p/w@rd@host/db: there is no such file")
     'postgresql:/me:***@host/db: there is no such file'
@@ -49,12 +49,12 @@ class Problem:
             object.__setattr__(self, key, without_passwords(getattr(self, key)))
 
     def at(self, place: str) -> Problem:
-        """The same problem seen from further out: `place` is put before its own place."""
+        """The same problem seen from further out: `place` goes before its own place."""
         glue = "" if not self.where or self.where.startswith("[") else "."
         return Problem(f"{place}{glue}{self.where}", self.what, self.fix)
 
     def of_file(self, path: object) -> Problem:
-        """The same problem with the file in which it is."""
+        """The same problem, with the file it is in."""
         return Problem(f"{path}: {self.where}" if self.where else str(path), self.what, self.fix)
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Problem:
 class InputError(Exception):
     """The user's data, file, configuration or plugin is wrong (exit code 2).
 
-    Carries every problem found, because a user would rather fix ten at once than one ten times.
+    It carries every problem found, because a user would rather fix ten at once than one ten times.
     """
 
     def __init__(self, problems: Problem | str | Iterable[Problem]) -> None:
@@ -79,7 +79,7 @@ class InputError(Exception):
 
 
 def wrong_type(where: str, value: object, expected: str) -> Problem:
-    """A value of a type that is not meant, with the one that is.
+    """A value of the wrong type, with the expected one.
 
     >>> str(wrong_type("capacity", "2", "a whole number"))
     "capacity: must be a whole number, not '2' (str)"
@@ -90,11 +90,11 @@ def wrong_type(where: str, value: object, expected: str) -> Problem:
 
 
 MOST_NAMES = 30
-"""Names that a message lists."""
+"""The most names that a message lists."""
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
-    """A remedy for a misspelt name: the nearest known one, or the list of them, shortened where it is long."""
+    """A fix for a misspelt name: the nearest known one, or a list of them, shortened if it's long."""
     names = sorted(known)
     close = difflib.get_close_matches(str(word).lower(), [name.lower() for name in names], n=1, cutoff=0.5)
     if close:
@@ -113,11 +113,11 @@ def validated(
     wording: Callable[[str, Any], Problem | None] = lambda where, item: None,
     extra: Literal["ignore"] | None = None,
 ) -> Model:
-    """`raw` as a pydantic model, or an InputError with a problem for each key that is wrong.
+    """`raw` as a pydantic model, or an InputError with a problem for each wrong key.
 
     `subject` is what the keys belong to, `fix` a remedy for all of them. Without `quote` no message repeats a value: it
-    may be a secret in the wrong place. `wording` may say it better, given the place and pydantic's error. `extra` says
-    what becomes of keys that the model does not have, if not what the model says.
+    may be a secret in the wrong place. `wording` may phrase a problem better, given its place and pydantic's error.
+    `extra` overrides what the model does with keys that it doesn't have.
     """
     return made_from(model, raw, lambda: model.model_validate(raw, extra=extra), subject, fix, quote, wording)
 
@@ -131,7 +131,7 @@ def made_from(
     quote: bool = True,
     wording: Callable[[str, Any], Problem | None] = lambda where, item: None,
 ) -> Model:
-    """What `make` makes of `raw`, with pydantic's errors as an InputError; see `validated`."""
+    """The result of `make`, with pydantic's errors about `raw` as an InputError; see `validated`."""
     from pydantic import ValidationError
 
     try:
@@ -160,7 +160,7 @@ def made_from(
 
 
 def _swallowed(raw: Any, made: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Where pydantic would silently coerce true, false or a text to a number."""
+    """Places where pydantic would silently coerce true, false or a text to a number."""
     if isinstance(raw, bool | str):
         if isinstance(made, int | float) and not isinstance(made, bool):
             yield place, "text" if isinstance(raw, str) else "true or false"
@@ -191,10 +191,10 @@ def _fields(model: type[BaseModel], parents: Iterable[int | str]) -> dict[str, s
 
 
 GROUP = "auditkit"
-"""The group of entry points in which plugins are named."""
+"""The entry point group that plugins use."""
 
 FILE = "auditkit_plugin_"
-"""Prefix of the names of modules that are loaded from a folder of the user's."""
+"""Name prefix of modules loaded from one of the user's folders."""
 
 DIRECTORY = "--plugins-dir"
 """Shown as the distribution of such a module."""
@@ -218,10 +218,10 @@ class Origin:
 
 
 class PluginError(InputError):
-    """Something that a plugin provides does not keep its promise (exit code 2); `offer` is its class or object.
+    """Something that a plugin provides doesn't keep its promise (exit code 2); `offer` is its class or object.
 
-    `detail` is the plugin's own message: it may quote a cell or a place on this machine and stays out of reports,
-    which have `public`.
+    `detail` is the plugin's own message: it may quote a cell or a path on this machine, so it stays out of reports,
+    which show `public`.
     """
 
     def __init__(self, offer: object, reason: str, detail: str = "") -> None:
@@ -235,7 +235,7 @@ class PluginError(InputError):
 
 @contextmanager
 def blaming(offer: object, doing: str) -> Iterator[None]:
-    """Whatever fails inside is the fault of the plugin that provides `offer`, unless it names the user's own error."""
+    """Blame any failure in the block on the plugin that provides `offer`, unless it reports the user's own error."""
     try:
         yield
     except (InputError, KeyboardInterrupt, GeneratorExit):
@@ -283,7 +283,7 @@ def _within(module: str, package: str) -> bool:
 
 
 def _module(offer: object) -> str:
-    """The module of a class, of an object's class, or of what a command calls."""
+    """The module of a class, of an object's class, or of a command's function."""
     if not isinstance(offer, type):
         offer = getattr(offer, "callback", None) or type(offer)
     return str(getattr(offer, "__module__", ""))

@@ -20,17 +20,17 @@ from typing import Any
 from auditkit.errors import InputError, Problem
 
 ALWAYS_FINE, MOST_EXPANSION = 10_000_000, 100
-"""A larger file must take up at least a hundredth of its size on the disk: the rest would be holes, read as zeros."""
+"""A larger file must take up at least a hundredth of its size on disk: the rest would be holes, read as zeros."""
 
 
 MOST_DIGITS = 300
 _MAY_OVERFLOW = re.compile(rb"NaN|Infinity|[eE]\+?0*[1-9]\d\d|\d{300}")
-"""Documents without any of these hold finite numbers only."""
+"""Documents without any of these contain only finite numbers."""
 
 
 @contextmanager
 def opened_regular(path: Path) -> Iterator[BufferedReader]:
-    """A file, open for reading. Pipes and devices, which may never end or never begin, and holes are refused."""
+    """A file, open for reading. Refuses pipes and devices, which may never end or never begin, and holes."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     if (problem := _no_data(path, os.fstat(handle))) is not None:
         os.close(handle)
@@ -40,26 +40,26 @@ def opened_regular(path: Path) -> Iterator[BufferedReader]:
 
 
 def _no_data(path: Path, found: os.stat_result) -> Problem | None:
-    """Why this is not read as a file."""
+    """Why this can't be read as a file; None if it can."""
     if stat.S_ISDIR(found.st_mode):
         return Problem(str(path), "is a folder, not a file", "name the file in it")
     if not stat.S_ISREG(found.st_mode):
         return Problem(str(path), "is a pipe or a device, not a file", "save the data to a file first")
     taken = 512 * getattr(found, "st_blocks", found.st_size)
     if found.st_size > max(ALWAYS_FINE, MOST_EXPANSION * taken):
-        what = f"is {found.st_size:,} bytes long and holds {taken:,} at most, the rest is holes"
+        what = f"is {found.st_size:,} bytes long and holds {taken:,} at most; the rest is holes"
         return Problem(str(path), what, "copy or export it again")
     return None
 
 
 def read_regular(path: Path) -> bytes:
-    """The bytes of a file; raises OSError, and InputError for what is not a file."""
+    """The bytes of a file; raises OSError, or InputError for anything that isn't a file."""
     with opened_regular(path) as file:
         return file.read()
 
 
 def read_json(path: Path) -> tuple[Any, bytes]:
-    """A JSON file and its bytes; whatever keeps it from being read is the user's to fix."""
+    """A JSON file and its bytes; anything that keeps it from being read is the user's to fix."""
     content = read_file(path)
     return parse_json(content, str(path)), content
 
@@ -75,7 +75,7 @@ def read_file(path: Path) -> bytes:
 
 
 def parse_json(content: bytes, place: str) -> Any:
-    """What the bytes of a JSON document hold."""
+    """The contents of a JSON document."""
     try:
         document = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_each_once, parse_int=_whole_number)
         if _MAY_OVERFLOW.search(content) and (where := next(_not_finite(document), None)) is not None:
@@ -95,7 +95,7 @@ def parse_json(content: bytes, place: str) -> Any:
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object of JSON; where a key occurs twice, programs disagree on which one counts."""
+    """A JSON object; refuses repeated keys, because programs disagree on which one counts."""
     made = dict(pairs)
     if len(made) < len(pairs):
         twice = next(key for i, (key, _) in enumerate(pairs) if key in {other for other, _ in pairs[:i]})
@@ -104,7 +104,7 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _not_finite(value: Any, place: str = "") -> Iterator[str]:
-    """Where a document holds Infinity or NaN, also spelled 1e999: close to everything, or to nothing."""
+    """Places with Infinity or NaN, also spelled 1e999: such numbers are close to everything, or to nothing."""
     if isinstance(value, float) and not math.isfinite(value):
         yield place
     elif isinstance(value, dict):
@@ -118,14 +118,14 @@ def _not_finite(value: Any, place: str = "") -> Iterator[str]:
 
 
 def _whole_number(text: str) -> int:
-    """What a float can hold: any arithmetic with more digits fails."""
+    """An integer that fits into a float: arithmetic with more digits fails."""
     if len(text) > MOST_DIGITS:
         raise ValueError
     return int(text)
 
 
 def sha256_of(path: Path, fix: str = "") -> str:
-    """The SHA-256 of a file, in hexadecimal; `fix` is said where there is none."""
+    """The SHA-256 of a file, in hexadecimal; `fix` is the advice if there is no such file."""
     try:
         with opened_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -151,7 +151,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """The folder, if it is not there yet."""
+    """Create the folder if it isn't there yet."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -177,23 +177,23 @@ def write_chunks(path: Path, chunks: Iterable[bytes], *, private: bool = False) 
 
 
 LAST = ".json"
-"""The file of a set that is put in place last: the others belong to it."""
+"""The file of a set that goes in place last: the others belong to it."""
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.(new|old)", re.DOTALL)
 
 
 def write_together(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     """Write several files that belong together.
 
-    No file system renames several files at once. All are first brought to the disk under names that cannot be guessed;
-    then the JSON that is there is set aside, the pages are renamed, and the new JSON comes last. An error puts
-    everything back. A program that is killed in between leaves pages without a JSON, never pages beside the numbers
-    of another report. There is no journal: nothing that lies in the folder tells a later command what to do.
+    No file system renames several files at once. All are first written to disk under names that can't be guessed; then
+    the existing JSON is set aside, the pages are renamed, and the new JSON comes last. An error restores everything. A
+    program that is killed in between leaves pages without a JSON, never pages beside the numbers of another report.
+    There is no journal: nothing in the folder tells a later command what to do.
     """
     old: dict[str, Path] = {}
     new: dict[str, Path] = {}
     placed: list[str] = []
     try:
-        with _locked(folder):  # two programs that write the same names do not mix their files
+        with _locked(folder):  # two programs that write the same names don't mix their files
             _clear_leftovers(folder, files)
             for target in (folder / name for name in files):
                 if target.is_dir():
@@ -220,7 +220,7 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
 
 
 def _set_aside(path: Path, old: dict[str, Path]) -> None:
-    """Keep what a file replaces. The JSON is moved, because nothing may be taken for its pages from now on."""
+    """Keep what a file replaces. The JSON is moved, because no page may be taken for its own from now on."""
     if not path.exists():
         return
     aside = _beside(path, "old")
@@ -243,7 +243,7 @@ def _put_back(folder: Path, placed: Sequence[str], new: Mapping[str, Path], old:
 
 
 def _clear_leftovers(folder: Path, names: Iterable[str]) -> None:
-    """Remove what killed programs left of files of these names; the folder is held, so none of them is alive."""
+    """Remove what killed programs left of files with these names; the folder is locked, so none of them is alive."""
     known = set(names)
     for path in folder.iterdir():
         found = _TEMPORARY.fullmatch(path.name)
@@ -258,12 +258,12 @@ def _own_file(path: Path) -> bool:
 
 
 def _beside(path: Path, kind: str) -> Path:
-    """A name beside a file that cannot be guessed."""
+    """An unguessable name beside a file."""
     return path.with_name(f".{path.name}.{secrets.token_hex(16)}.{kind}")
 
 
 def _temporary(path: Path, chunks: Iterable[bytes], private: bool = False) -> Path:
-    """A new file beside a path, with the content on the disk."""
+    """A new file beside a path, with its content on disk."""
     name = _beside(path, "new")
     handle = os.open(
         name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600 if private else 0o666
@@ -280,7 +280,7 @@ def _temporary(path: Path, chunks: Iterable[bytes], private: bool = False) -> Pa
 
 
 def _sync(folder: Path) -> None:
-    """A rename is on the disk only when its folder is."""
+    """Sync a folder: a rename is on disk only once its folder is."""
     with suppress(OSError):  # not every system can
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -291,7 +291,7 @@ def _sync(folder: Path) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold a folder; the system lets go when the program ends, however it ends."""
+    """Lock a folder; the system releases it when the program ends, however it ends."""
     try:
         import fcntl
     except ImportError:

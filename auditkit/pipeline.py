@@ -1,7 +1,7 @@
 """An audit from a file to a report: the stages in order. Read this first.
 
     read      find out which column is what, and collect every problem                auditkit.data
-    protect   leave out everybody who could be recognised, once for all that follows  auditkit.data.privacy
+    protect   leave out everyone who could be recognised, once for all later stages   auditkit.data.privacy
     measure   disparities of every attribute at every step, and where they come from  auditkit.disparity
     fit       from past scores to a prior for each candidate: an instance             auditkit.fitting
     engine    where policies are evaluated: here, or on a cluster                     auditkit.solver
@@ -9,12 +9,11 @@
     ask       frontiers, biased scores, more positions, more budget                   auditkit.scenarios
     alternatives   rules that never look at the group, where a difference was found   auditkit.rules
     decide    the firm's own decisions: what they cost, what they act like            auditkit.compare
-    report    date it, prepare the sections of plugins, put everything together       auditkit.report
+    report    date it, prepare the plugins' sections, put everything together         auditkit.report
     write     the report as HTML, PDF and JSON                                        auditkit.report.audit
 
-`STAGES` is this list: it runs an audit, tells a progress bar how far it is, and times each stage (`report -v`). Where
-the data cannot support a stage, later ones are left out and the report says why: without scores there is still the
-disparity audit.
+`STAGES` is this list: it runs an audit, reports progress, and times each stage (`report -v`). If the data can't support
+a stage, later ones are left out and the report says why: without scores there is still the disparity audit.
 """
 
 from __future__ import annotations
@@ -76,19 +75,19 @@ Counted = Callable[[int], None]
 __all__ = ["Audit", "Written", "ask_about", "audit", "fit_history", "read", "write"]
 
 MOST_ROWS_ASKED = 30
-"""What-if questions about constraints of more rows are left to `auditkit whatif`: a report should not wait for them."""
+"""What-if questions about constraints with more rows are left to `auditkit whatif`: a report shouldn't wait."""
 
 
 def silent(_: str) -> None:
-    """Progress that is not shown."""
+    """Ignore progress."""
 
 
 def untimed(_: str, __: float) -> None:
-    """Timings that are not shown."""
+    """Ignore timings."""
 
 
 def uncounted(_: int) -> None:
-    """A number of applications that is not shown."""
+    """Ignore the number of applications."""
 
 
 class AuditInProgress:
@@ -100,7 +99,7 @@ class AuditInProgress:
     fitted: Fitted | None
     missing: tuple[Problem, ...]
     aware: Fitted | None
-    """The same with policies that see the groups, for the bound beside; None where `fitted` is that already."""
+    """The same with policies that see the groups, for the bound; None if `fitted` already is that."""
     comparison: Comparison | None
     rules: Alternatives | None
     point: PointValue | None
@@ -219,8 +218,8 @@ class AuditInProgress:
 
 @dataclass(frozen=True)
 class Stage:
-    """A step of an audit. `phases` are the beginnings of what it tells a progress bar, each with what it takes in a
-    default report; `benchmarks/phases.py` measures that."""
+    """A step of an audit. `phases` are the beginnings of its progress messages, each with its effort in a default
+    report, as measured by `benchmarks/phases.py`."""
 
     name: str
     run: Callable[[AuditInProgress], None]
@@ -252,7 +251,7 @@ WRITING = {"drawing the report": Effort(0.5), "setting the PDF": Effort(5.0)}
 
 
 def phases(config: Config) -> dict[str, Effort]:
-    """What an audit with these settings goes through, and what each phase takes."""
+    """The phases of an audit with these settings, and the effort each takes."""
     left_out = {"ask"} if not config.report.what_if else set()
     left_out |= {"alternatives"} if not config.report.alternatives else set()
     found = {phase: effort for stage in STAGES if stage.name not in left_out for phase, effort in stage.phases.items()}
@@ -271,8 +270,8 @@ def audit(
 ) -> Audit:
     """Run every stage that the data supports; raises InputError if the input or the settings are wrong.
 
-    `when` is the moment that the report is dated with; now, if it is not given. `timed` is called with the name of each
-    stage and its seconds, `counted` with the number of applications as soon as the file is read.
+    `when` is the date of the report; now, if it isn't given. `timed` is called with the name of each stage and its
+    seconds, `counted` with the number of applications as soon as the file is read.
     """
     run = AuditInProgress(data, config, plugins, progress, when)
     run.counted = counted
@@ -284,7 +283,7 @@ def audit(
 
 @dataclass(frozen=True)
 class Faults:
-    """Plugins that failed on the way, each named once; `strict` makes that an error."""
+    """Plugins that failed along the way, each named once; `strict` makes that an error."""
 
     plugins: Plugins
     found: list[PluginError] = field(default_factory=list)
@@ -297,7 +296,7 @@ class Faults:
 
 
 def prepare(kinds: Mapping[str, type[Section]], subject: Subject, faults: Faults) -> dict[str, Section]:
-    """The sections of plugins, each with what it takes from the applications."""
+    """The plugins' sections, each prepared with what it needs from the applications."""
     sections = {}
     for name, kind in kinds.items():
         if kind.profiles and subject.config.profile not in kind.profiles:
@@ -314,7 +313,7 @@ def prepare(kinds: Mapping[str, type[Section]], subject: Subject, faults: Faults
 
 
 def measure(protected: Protected, config: Config) -> Disparities | None:
-    """Disparities of every attribute at every step; None if the data know no groups or no decision."""
+    """Disparities of every attribute at every step; None if the data have no groups or no decisions."""
     found = applicants(protected)
     if found is None:
         return None
@@ -349,7 +348,7 @@ def validity_of(protected: Protected, alpha: float) -> ScoreValidity | None:
 
 
 def score_pages(protected: Protected, found: Applicants, alpha: float) -> tuple[ScorePage, ...]:
-    """Every score of every attribute: those known before the first step against it, the score against the last."""
+    """Every score by every attribute: those known beforehand against the first step, the score against the last."""
     history, table = protected.history, protected.history.table
     steps = list(found.steps)
     priors = {name: table[f"prior:{name}"] for name in history.columns("prior")}
@@ -379,7 +378,7 @@ def score_pages(protected: Protected, found: Applicants, alpha: float) -> tuple[
 
 
 def applicants(protected: Protected) -> Applicants | None:
-    """The applications as arrays; None if the data know no groups or no decision."""
+    """The applications as arrays; None if the data have no groups or no decisions."""
     history, table = protected.history, protected.history.table
     if not history.attributes or not history.steps or not history.counted.any():
         return None
@@ -438,7 +437,7 @@ def decided(
     config: Config,
     progress: Progress = silent,
 ) -> FirmDecisions | None:
-    """What the firm's own decisions say, if there is a model."""
+    """The analysis of the firm's own decisions, if there is a model."""
     if fitted is None or comparison is None:
         return None
     return firm_decisions(
@@ -463,7 +462,7 @@ def questions(
 ) -> Answers:
     """The what-if questions, about `group` or the one that the firm selected least.
 
-    What a budget of as many inspections as the firm held would do is asked only where their number can be judged.
+    The question about a budget of as many inspections as the firm held is asked only if their number can be judged.
     """
     revealed = fitted.settings.value_revealed
     inspected = None if revealed else float(fitted.realised.inspected.sum())
@@ -531,13 +530,13 @@ def find_rules(
 
 
 def constraints_of(keys: Sequence[Mapping[str, object] | str] | None, plugins: Plugins) -> list[Constraint] | None:
-    """The constraints of the settings; None if none is named."""
+    """The constraints in the settings; None if none are named."""
     named = [(f"constraints[{i}]", entry) for i, entry in enumerate(keys or ())]
     return make_constraints(plugins.constraints, named) or None
 
 
 def try_to_fit(protected: Protected, config: Config, plugins: Plugins) -> tuple[Fitted | None, tuple[Problem, ...]]:
-    """The fitted instance, or why the data cannot support one."""
+    """The fitted instance, or why the data can't support one."""
     try:
         return fit_protected(protected, config, plugins), ()
     except CannotFit as error:
@@ -550,7 +549,7 @@ def nobody_selected(point: PointValue) -> Problem:
         f"with a score point worth {brief(point.value)}, an inspection costs more than it is expected to bring: the "
         "best search would select no one, which says nothing about the firm"
     )
-    return Problem("value_scale", what, "leave out --value-scale, so that it is taken from how many were inspected")
+    return Problem("value_scale", what, "leave out --value-scale, so that it is derived from how many were inspected")
 
 
 def fit_history(history: History, config: Config, plugins: Plugins) -> Fitted:

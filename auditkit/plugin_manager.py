@@ -1,9 +1,9 @@
-"""Find plugins, load them, and say whose fault it is when that fails.
+"""Find plugins, load them, and say whose fault it is if that fails.
 
 Nothing happens at import: `load()` builds a manager, loads installed entry points and the directories that the user
-names one by one, and keeps going when one of them is broken. The working directory is never looked at by itself.
-What a plugin does later, while it is used, is watched by `errors.blaming`; what was not asked for by name is then left
-out with a warning too (`Plugins.leave_out`).
+names one by one, and keeps going if one of them is broken. The working directory is never searched by itself.
+`errors.blaming` watches what a plugin does later, while it's used; an optional plugin that fails then is also left out
+with a warning (`Plugins.leave_out`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SHIPPED = "auditkit.plugins."
 """Prefix of the modules of shipped plugins."""
 
 Found = tuple[Origin, Callable[[], Any]]
-"""A plugin that is known to be there, and how to load it."""
+"""A plugin that was found, and how to load it."""
 
 
 HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("auditkit_"))
@@ -51,7 +51,7 @@ HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("auditkit_"))
 
 @dataclass(frozen=True)
 class Kind:
-    """One sort of thing that plugins provide: its hook, the attribute that names an offer, and its base class."""
+    """One kind of thing that plugins provide: its hook, the attribute that names an offer, and its base class."""
 
     name: str
     hook: str
@@ -59,7 +59,7 @@ class Kind:
     base: str
 
     def problem(self, offer: Any) -> str | None:
-        """The defect of an offer, if one shows without using it."""
+        """The defect of an offer, if it shows without using it."""
         module, _, name = self.base.rpartition(".")
         base = getattr(importlib.import_module(module), name)
         instance = self is COMMAND
@@ -101,7 +101,7 @@ def _tell(line: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Plugins:
-    """Everything that plugins provide, by the name under which users call it."""
+    """Everything that plugins provide, by the name that users write."""
 
     constraints: dict[str, type[Constraint]]
     fitters: dict[str, type[Fitter]]
@@ -117,9 +117,9 @@ class Plugins:
     origins: dict[tuple[str, str], Origin]
     """(kind, name) -> where it comes from; kind is the name of one of `KINDS`."""
     warnings: tuple[str, ...]
-    """One line for each plugin, or part of one, that could not be used."""
+    """One line for each plugin, or part of one, that couldn't be used."""
     strict: bool = False
-    """A plugin that fails is an error, whether or not it was asked for."""
+    """A plugin that fails is an error, whether or not it was requested."""
     tell: Callable[[str], None] = field(default=_tell, repr=False)
     """Called with a warning when a plugin fails at run time."""
 
@@ -131,7 +131,7 @@ class Plugins:
 
 
 def load(directories: Sequence[Path] = (), taken: Collection[str] = ()) -> Plugins:
-    """Load every installed plugin and the files of directories that the user names; nothing else is ever loaded.
+    """Load every installed plugin, and the files of directories that the user names; nothing else is ever loaded.
 
     A broken one is left out and named in `warnings`. `taken` are the commands that are not plugins.
     """
@@ -144,7 +144,7 @@ def shipped() -> Plugins:
 
 
 def commands(taken: Collection[str], modules: Collection[str]) -> tuple[Mapping[str, click.Command], tuple[str, ...]]:
-    """Commands of the entry points that name these modules, and what is wrong with them; nothing else is loaded."""
+    """Commands of the entry points that name these modules, and what's wrong with them; loads nothing else."""
     offers, _, warnings = _gather([found for found in _installed() if found[0].module in modules], (COMMAND,), taken)
     return offers[COMMAND.name], tuple(warnings)
 
@@ -189,7 +189,7 @@ def _gather(
 
 
 def _offers(kind: Kind, caller: pluggy.HookCaller) -> list[Any]:
-    """What the hook of one plugin returns; raises InputError if that is not a list."""
+    """What one plugin's hook returns; raises InputError if it isn't a list."""
     returned = caller()
     if not returned and caller.get_hookimpls():
         raise InputError(f"{kind.hook} returned nothing, not a list")
@@ -219,7 +219,7 @@ def _ours(found: Found) -> bool:
 
 
 def _installed() -> Iterator[Found]:
-    """Entry points, those of auditkit itself first so that no other plugin can take their names."""
+    """Entry points, auditkit's own first, so that no other plugin can take their names."""
     seen, told = set(), dict[int, tuple[str, str]]()  # a distribution parses all its metadata for each of the two
     entries = importlib.metadata.entry_points(group=hookspecs.PROJECT)
     for entry in sorted(entries, key=lambda e: (not e.value.startswith(SHIPPED), e.name, e.value)):
@@ -233,7 +233,7 @@ def _installed() -> Iterator[Found]:
 
 
 def _files(directories: Sequence[Path]) -> Iterator[Found]:
-    """Every Python file right inside the directories."""
+    """Every Python file directly inside the directories."""
     for directory in directories:
         if not directory.is_dir():
             raise InputError(Problem(str(directory), "is not a directory of plugins"))
@@ -258,7 +258,7 @@ def _register(manager: pluggy.PluginManager, found: Iterable[Found], warnings: l
         plugin = None
         try:
             with python_warnings.catch_warnings():
-                # refused below, with the plugin that it is in
+                # refused below, along with its plugin
                 python_warnings.filterwarnings(
                     "ignore", r'Field name .* shadows an attribute in parent "\w*Constraint"'
                 )
@@ -268,7 +268,7 @@ def _register(manager: pluggy.PluginManager, found: Iterable[Found], warnings: l
             manager.check_pending()
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # a plugin may end the program in more ways than one
+        except BaseException as error:  # a plugin may exit the program in more ways than one
             if plugin is not None and manager.is_registered(plugin):
                 manager.unregister(plugin)
             warnings.append(_blame(origin, error))
@@ -278,7 +278,7 @@ def _register(manager: pluggy.PluginManager, found: Iterable[Found], warnings: l
 
 
 def _check_hooks(plugin: Any) -> None:
-    """Raise InputError if a function was meant to be a hook and is none."""
+    """Raise InputError if a function was meant to be a hook but isn't one."""
     for name in (name for name in dir(plugin) if name.startswith("auditkit_")):
         marked = hasattr(getattr(plugin, name), f"{hookspecs.PROJECT}_impl")
         if name in HOOKS and not marked:

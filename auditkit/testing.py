@@ -1,4 +1,4 @@
-"""For authors of constraints: check one on random instances before anybody relies on it.
+"""For authors of constraints: check a constraint on random instances before anyone relies on it.
 
     from auditkit.testing import check_constraint
     check_constraint(AtLeastOne(group="Y"))
@@ -85,7 +85,7 @@ def with_attributes(instance: Instance) -> Instance:
 
 
 def check_constraint(constraint: Constraint, instances: Iterable[Instance] | None = None) -> int:
-    """Raise AssertionError with the reason if a constraint does not keep its promises; returns how many were solved.
+    """Raise AssertionError with the reason if a constraint breaks its promises; returns how many instances were solved.
 
     Rows must be well formed and the same every time, mean what they say (`Row.meaning`), and have words for reports. A
     measure's gradient must be that of its value, and its tangents must lie on the side that convexity demands. Where an
@@ -107,14 +107,14 @@ def check_constraint(constraint: Constraint, instances: Iterable[Instance] | Non
 
 
 def _check(constraint: Constraint, instance: Instance) -> bool:
-    """Whether an instance has the names that the constraint uses; then all of its promises are checked."""
+    """Check all promises of a constraint; returns False if the instance lacks a name that it uses."""
     layout = instance.layout
     try:
         rows = bind([constraint], layout)
     except PluginError:
         raise
     except InputError:
-        return False  # a stage, group or attribute that this instance does not have
+        return False  # a stage, group or attribute that this instance doesn't have
     second = bind([constraint], layout)
     assert len(rows) + len(rows.measures) > 0, f"{constraint.type}: neither rows nor measures on an instance"
     for row, other in zip(rows.rows, second.rows, strict=True):
@@ -191,7 +191,7 @@ def _check_unusual(constraint: Constraint, instance: Instance) -> None:
 
 
 def _changed(constraint: Constraint, key: str, value: str) -> Constraint | None:
-    """With another key; None where that is refused."""
+    """The constraint with one key changed; None if that is refused."""
     try:
         return type(constraint)(**{**constraint.model_dump(exclude_unset=True), key: value})
     except ValidationError:
@@ -208,7 +208,7 @@ def _check_row(row: Row, layout: Layout) -> None:
 
 
 def _some_visits(layout: Layout) -> list[Floats]:
-    """Points near what policies do, with every state visited a little: where a measure must be smooth."""
+    """Points near policies' visits, with every state visited a little: a measure must be smooth there."""
     free = free_visits(layout)
     more = np.minimum(1.0, free + 0.3)
     return [0.5 * free + 0.05, 0.2 * free + 0.8 * more, 0.7 * more]

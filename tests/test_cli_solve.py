@@ -136,7 +136,7 @@ WRONG: list[tuple[Any, str]] = [
     (changed("constraints", [{"type": "quota", "group": "W", "share": 0.1}]), "no candidate is in group 'W'"),
     (changed("constraints", [{"type": "parity", "on": "lunch"}]), "no candidate has a stage 'lunch'"),
     ("{", "is not JSON"),
-    ("[]", "no JSON object"),
+    ("[]", "doesn't contain a JSON object"),
     ("", "is not JSON"),
 ]
 

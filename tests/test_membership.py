@@ -227,7 +227,7 @@ def test_a_segment_crosses_with_membership_and_two_uncertain_attributes_do_not()
     for c in candidates:
         c["membership"]["Age"] = c["membership"]["Gender"]
         del c["group"]
-    with pytest.raises(InputError, match="how they occur together is not known"):
+    with pytest.raises(InputError, match="how they occur together isn't known"):
         instance_from_document(document).layout.partition("Age+Gender")
 
 
@@ -305,9 +305,9 @@ def test_questions_that_need_to_know_the_group_are_refused() -> None:
     from auditkit.model.variants import with_scores
 
     instance = Example(4, "boxes", False).instance
-    with pytest.raises(InputError, match="known by their probability only"):
+    with pytest.raises(InputError, match="known only by their probability"):
         with_scores(instance, "F", 0.8)
-    with pytest.raises(InputError, match="min_value counts selections only"):
+    with pytest.raises(InputError, match="min_value can only count selections"):
         solve(instance, [build("parity:on=inspection,min_value=3")])
 
 

@@ -349,7 +349,7 @@ def test_leftovers_of_killed_runs_are_cleared_away(tmp_path: Path) -> None:
     assert audit.dated() == [done.run.folder, "my notes"]  # what is not ours is not touched
     assert not list(audit.folder.glob(".[wpr]*"))
     said = "\n".join(audit.said)
-    assert "what an interrupted run had written (.writing-2026-01-05T060000Z)" in said
+    assert "the files of an interrupted run (.writing-2026-01-05T060000Z)" in said
     assert "cleared away 2026-01-12T060000Z: its run was interrupted before it was recorded" in said
 
 

@@ -59,7 +59,7 @@ def test_every(text: str, cron: str, calendar: list[str]) -> None:
         ("monday@25:00", "'25:00' is not a time of day from 00:00 to 23:59"),
         ("monday@6", "'6' is not a time of day"),
         ("monday@", "has no time after @"),
-        ("monthly@31T06:00", "'31' is not a day that every month has (1 to 28)"),
+        ("monthly@31T06:00", "'31' is not a day in every month (1 to 28)"),
         ("hourly@06:00", "hourly takes no time"),
         ("", "is empty"),
         ("0 6 * *", "has 4 fields"),

@@ -1,6 +1,6 @@
 """Constraints that hold on average: what a plugin provides (`base`, `outcome`), and how it is bound to an instance.
 
-The classes that ship are here by name too, `auditkit.constraints.Parity`; they are loaded when they are asked for.
+The shipped classes are also here by name, `auditkit.constraints.Parity`; they are loaded on first use.
 """
 
 import importlib.util
@@ -23,7 +23,7 @@ from auditkit.model.row_meaning import AmountAtMost, Meaning, Other, RateGap, Ra
 
 
 def __getattr__(name: str) -> Any:
-    """A class that ships: `HolderMean` is in `plugins/holder_mean.py`."""
+    """A shipped class: `HolderMean` is in `plugins/holder_mean.py`."""
     module = f"auditkit.plugins.{re.sub(r'(?<=.)(?=[A-Z])', '_', name).lower()}"
     if name[:1].isupper() and importlib.util.find_spec(module) is not None:
         return getattr(importlib.import_module(module), name)

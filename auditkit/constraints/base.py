@@ -33,7 +33,7 @@ Sense = Literal["<=", "==", ">="]
 UNSTATED = Other()
 
 FEW_ROWS = 100
-"""So many are not copied into a matrix: they may be long."""
+"""More rows than this aren't copied into a matrix: they may be long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Row:
     sense: Sense
     bound: float
     by: str | None = None
-    """The attribute (or attributes, crossed) whose groups it weighs alike; None: it may tell all groups apart."""
+    """The attribute (or crossed attributes) whose groups it weights alike; None if all groups may differ."""
     tangent_at: Floats | None = None
     """For a cut: the visits at which it touches its measure."""
     weights: int | None = None
@@ -88,12 +88,12 @@ class Row:
         return np.where(self.states[place] == states, self.coefficients[place], 0.0)
 
     def reduce(self, rewards: Floats, dual: float) -> None:
-        """Take dual times the coefficients from the rewards: one product and one difference for each entry."""
+        """Subtract dual times the coefficients from the rewards: one product and one difference per entry."""
         rewards[self.states] -= dual * self.coefficients
 
 
 class _WithoutStates(Row):
-    """A row that works its states and coefficients out on every access; what it keeps instead is its own matter."""
+    """A row that computes its states and coefficients on every access; subclasses decide what to keep instead."""
 
     def __init__(self, label: str, sense: Sense, bound: float, by: str | None, meaning: Meaning, **own: object) -> None:
         own = {"label": label, "sense": sense, "bound": bound, "by": by, "meaning": meaning, **own}
@@ -102,7 +102,7 @@ class _WithoutStates(Row):
 
 
 class CellRow(_WithoutStates):
-    """A row that weighs the states of each cell alike. What it keeps is small, however many states there are."""
+    """A row that weights the states of each cell alike. It keeps little, however many states there are."""
 
     cells: StateCells
     cell_weights: Floats
@@ -124,7 +124,7 @@ class CellRow(_WithoutStates):
 
     @staticmethod
     def like(row: Row, cells: StateCells) -> CellRow | None:
-        """The same row by cells; None if it tells states of a cell apart."""
+        """The same row by cells; None if it weights states of a cell differently."""
         if isinstance(row, CellRow) or row.tangent_at is not None or isinstance(row, KindRow):
             return row if isinstance(row, CellRow) else None
         cell = cells.of_state[row.states]
@@ -162,9 +162,9 @@ class CellRow(_WithoutStates):
 
 
 class KindRow(_WithoutStates):
-    """A row that weighs candidates of a kind alike; what it keeps grows with the kinds.
+    """A row that weights candidates of a kind alike; what it keeps grows with the kinds.
 
-    `shared` are the weights of shared cells (`StateCells`), if these say it all.
+    `shared` are the weights of shared cells (`StateCells`), if these are enough.
     """
 
     layout: Layout
@@ -206,7 +206,7 @@ class KindRow(_WithoutStates):
 
     @staticmethod
     def like(row: Row, layout: Layout) -> KindRow:
-        """The same row, known to weigh candidates of a kind alike."""
+        """The same row, known to weight candidates of a kind alike."""
         weights = row.at(layout.states_of_kinds)
         return KindRow(row.label, layout, weights, row.sense, row.bound, row.by, row.meaning)
 
@@ -255,7 +255,7 @@ class KindRow(_WithoutStates):
 
 
 class DenseRow(_WithoutStates):
-    """A row as one coefficient for each state, also where that is 0."""
+    """A row as one coefficient per state, even if that is 0."""
 
     dense: Floats
 
@@ -314,7 +314,7 @@ class Measure:
         return Row(self.label, self.states, slope, self.sense, bound, tangent_at=at, meaning=self.meaning)
 
     def slack(self, visits: Floats) -> float:
-        """How far the measure is from its bound, >= 0 on the right side."""
+        """How far the measure is from its bound; >= 0 if it's met."""
         value = self.value(visits[self.states])
         return value - self.bound if self.sense == ">=" else self.bound - value
 
@@ -333,7 +333,7 @@ class Rows:
     measures: tuple[Measure, ...] = ()
     measured_by: tuple[int, ...] = ()
     _kept: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
-    """The matrix of the rows that are not by cells, once it is needed."""
+    """The matrix of the rows that aren't by cells, once it's needed."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -346,7 +346,7 @@ class Rows:
         return self._products(np.abs(visits), absolute=True) + np.abs(self.bounds)
 
     def _products(self, visits: Floats, *, absolute: bool) -> Floats:
-        """Theta p, or |Theta| p: rows by cells from one count of all cells, others by themselves or as a matrix."""
+        """Theta p, or |Theta| p: rows by cells from one count of all cells, others one by one or as a matrix."""
         found = np.zeros(len(self.rows))
         by_cell = [(j, row) for j, row in enumerate(self.rows) if isinstance(row, CellRow)]
         if by_cell:
@@ -398,7 +398,7 @@ class Rows:
         return np.array([-1.0 if row.sense == ">=" else 1.0 for row in self.rows])
 
     def proper(self, duals: Floats) -> Floats:
-        """Duals with the signs that make them prove a bound: whatever has the wrong sign is zero."""
+        """Duals with the signs that make them prove a bound: those with the wrong sign are set to zero."""
         return np.where(~self.is_equality & (duals * self.signs < 0), 0.0, duals)
 
     def only(self, constraints: Iterable[int]) -> Rows:
@@ -427,7 +427,7 @@ def unzip(pairs: list[tuple[Any, int]]) -> tuple[tuple[Any, ...], tuple[int, ...
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number of a constraint that one would turn to make it stricter or milder."""
+    """A number of a constraint that you could change to make it stricter or milder."""
 
     name: str
     """The field that holds it."""
@@ -455,7 +455,7 @@ class AuditContext:
     attributes: tuple[Compared, ...]
     """Attributes with at least two groups to compare."""
     group: str | None = None
-    """The group that is asked about: by default the one selected least, relative to others of its attribute."""
+    """The group to ask about: by default the one selected least, relative to the others of its attribute."""
     by: str | None = None
     """Its attribute, None if there is only one."""
     share: float = 0.0
@@ -476,7 +476,7 @@ class Constraint(BaseModel):
     type: ClassVar[str]
 
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    """The numbers that what-if questions turn; the first that is set is the main one."""
+    """The numbers that what-if questions vary; the first that is set is the main one."""
 
     default_order: ClassVar[int] = 100
     """The place of this constraint among the defaults, smallest first."""
@@ -484,7 +484,7 @@ class Constraint(BaseModel):
     @model_validator(mode="wrap")
     @classmethod
     def _checked(cls, keys: Any, make: ModelWrapValidatorHandler[Self]) -> Self:
-        """Wrong keys of a constraint made as an object are told like those of a SPEC."""
+        """Report wrong keys of a constraint made as an object like those of a SPEC."""
         return made_from(cls, keys, lambda: make(keys), getattr(cls, "type", ""))
 
     @classmethod
@@ -512,11 +512,11 @@ class Constraint(BaseModel):
         return 0.0, 1.0
 
     def rows(self, layout: Layout) -> Sequence[Row]:
-        """This constraint on this instance; raise InputError for a name that the instance does not have."""
+        """This constraint on this instance; raise InputError for a name that the instance doesn't have."""
         return ()
 
     def measures(self, layout: Layout) -> Sequence[Measure]:
-        """The part of this constraint that is not affine but convex, if there is one."""
+        """The convex, non-affine part of this constraint, if there is one."""
         return ()
 
     def keys(self) -> dict[str, object]:
@@ -543,7 +543,7 @@ class Constraint(BaseModel):
         return self.described(self.short_name)
 
     def described(self, phrase: str, title: str | None = None, axis: str | None = None) -> Description:
-        """A description with the usual title and axis where none is given."""
+        """A description, with the usual title and axis unless they are given."""
         name = "" if self.parameter is None else self.parameter.name
         return Description(phrase, title or f"Utility kept under {phrase}", axis or name)
 
@@ -556,7 +556,7 @@ class Constraint(BaseModel):
 
 @kept()
 def defect(constraint: type[Constraint]) -> str | None:
-    """What is wrong with the class of a constraint, if anything is."""
+    """What's wrong with the class of a constraint, if anything."""
     called = None if "type" in constraint.model_fields else getattr(constraint, "type", None)
     if not isinstance(called, str) or not OFFER_NAME.fullmatch(called):
         wrong = "has no type" if called is None else f"has the type {called!r}"
@@ -580,13 +580,13 @@ def defect(constraint: type[Constraint]) -> str | None:
 
 
 def _narrows(own: FieldInfo, declared: FieldInfo) -> bool:
-    """Whether a key that is declared again holds JSON values of the same types as before, or fewer of them."""
+    """Whether a redeclared key holds JSON values of the same types as before, or fewer of them."""
     allowed = _json_types(declared)
     return not allowed or _json_types(own) <= allowed
 
 
 def _json_types(field: FieldInfo) -> set[str]:
-    """Empty where the types cannot be told."""
+    """Empty if the types can't be determined."""
     declared: Any = field.annotation
     try:
         schema = TypeAdapter(declared).json_schema()

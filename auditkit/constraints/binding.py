@@ -36,7 +36,7 @@ def _bound(constraint: Constraint, layout: Layout) -> tuple[Iterable[Row], Itera
     by, within = (getattr(constraint, key, None) for key in ("by", "within"))
     for key, name in (("by", by), ("within", within)):
         if isinstance(name, str):
-            layout.partition(name, key)  # refuses an attribute that no candidate has, where a plugin does not look too
+            layout.partition(name, key)  # refuses an attribute that no candidate has, even if a plugin doesn't check
     with blaming(constraint, f"binding the constraint {constraint.type!r}"):
         rows, measures = constraint.rows(layout), constraint.measures(layout)
     found = checks.checked_rows(constraint, rows, layout), checks.checked_measures(constraint, measures, layout)
@@ -46,7 +46,7 @@ def _bound(constraint: Constraint, layout: Layout) -> tuple[Iterable[Row], Itera
 
 
 def make(types: Mapping[str, type[Constraint]], keys: Mapping[str, object]) -> Constraint:
-    """A constraint from its keys, `type` among them; raises InputError that names every key that is wrong."""
+    """A constraint from its keys, including `type`; raises InputError that names every wrong key."""
     keys = dict(keys)
     name = keys.pop("type", None)
     if not isinstance(name, str):
@@ -56,7 +56,7 @@ def make(types: Mapping[str, type[Constraint]], keys: Mapping[str, object]) -> C
     chosen = types[name]
     with blaming(chosen, f"making the constraint {name!r}"):
         made = validated(chosen, keys, name)
-        made.to_spec()  # keys that cannot be written as a SPEC, or words that fail, would be found only in the report
+        made.to_spec()  # otherwise keys that can't be written as a SPEC, or failing words, would surface in the report
         made.describe(PlainWords())
         return made
 

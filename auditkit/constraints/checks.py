@@ -1,4 +1,4 @@
-"""Whether what a constraint returns is what it promised: the checks of every row and measure.
+"""Checks that every row and measure of a constraint is what it promised.
 
 Rows must have the shape of the instance and finite numbers. A measure F(p) with the slope s at p keeps its promise in
 the direction d if s.d lies between the two one-sided differences,
@@ -28,7 +28,7 @@ DIRECTIONS = 3
 
 
 def checked_rows(constraint: Constraint, rows: Any, layout: Layout) -> list[Row]:
-    """The rows of a constraint, by cells where that says it all; raises PluginError with what is wrong with one."""
+    """The rows of a constraint, by cells if possible; raises PluginError with what's wrong with one."""
     found = []
     for row in _listed(constraint, rows, "rows", "Row"):
         if not isinstance(row, Row):
@@ -56,7 +56,7 @@ def _listed(constraint: Constraint, returned: Any, method: str, of: str) -> list
 
 
 def row_flaw(row: Row, layout: Layout) -> str | None:
-    """What is wrong with a row, if anything is."""
+    """What's wrong with a row, if anything."""
     if row.sense not in ("<=", "==", ">="):
         return f"its sense is {row.sense!r}, not <=, == or >="
     if row.weights is not None and row.weights != layout.states:
@@ -82,14 +82,14 @@ def _numbers(row: Row) -> Floats:
 def _wrong_number(weights: int, layout: Layout) -> str:
     if weights == len(layout.candidate_ids):
         return (
-            f"{weights} weights, one for each candidate, where each of the {layout.states} states needs one: "
+            f"{weights} weights, one for each candidate, but each of the {layout.states} states needs one: "
             "write weights[layout.state_candidate]"
         )
     return f"{weights} weights, where each of the {layout.states} states needs one"
 
 
 def checked_measures(constraint: Constraint, measures: Any, layout: Layout) -> list[Measure]:
-    """The measures of a constraint, whose exceptions name it from now on."""
+    """The measures of a constraint, wrapped so that their exceptions name it."""
     found = []
     for measure in _listed(constraint, measures, "measures", "Measure"):
         if not isinstance(measure, Measure):
@@ -105,11 +105,11 @@ def checked_measures(constraint: Constraint, measures: Any, layout: Layout) -> l
 
 
 def check_within(constraint: Constraint, segment: Partition, layout: Layout, parts: Iterable[Row | Measure]) -> None:
-    """Raise PluginError where `within` is set and a condition is about several values of the segment."""
+    """Raise PluginError if `within` is set and a condition concerns several values of the segment."""
     for part in parts:
         if len(np.unique(segment.codes[layout.owners(part.states)])) > 1:
             how = "use self.scopes(layout), or derive from OutcomeConstraint, which has no such key"
-            raise PluginError(constraint, f"{_named(constraint)}, {part.label!r}: does not serve `within`: {how}")
+            raise PluginError(constraint, f"{_named(constraint)}, {part.label!r}: doesn't honour `within`: {how}")
 
 
 def _of_numbers(part: Row | Measure) -> str | None:
@@ -122,7 +122,7 @@ def _of_numbers(part: Row | Measure) -> str | None:
 
 def _of_states(states: Ints, layout: Layout) -> str | None:
     if states.ndim != 1 or (len(states) and not np.issubdtype(states.dtype, np.integer)):
-        return "its states are not a list of numbers of states"
+        return "its states are not a list of state numbers"
     if len(states) and (states[0] < 0 or states[-1] >= layout.states or (np.diff(states) <= 0).any()):
         return f"its states must increase from 0 on and stay below {layout.states}"
     return None
@@ -161,12 +161,12 @@ def _guarded(constraint: Constraint, measure: Measure) -> Measure:
 
 
 def slope_flaw(measure: Measure, at: Floats) -> str | None:
-    """Why the gradient of a measure cannot be that of its value, seen from visits `at` of its states, if it is so."""
+    """Why a measure's gradient can't be that of its value at visits `at` of its states; None if it can."""
     slope = np.asarray(measure.gradient(at), dtype=np.float64)
     here = measure.value(at)
     rng = np.random.default_rng(0)
     ways = [np.ones(len(at)), *(rng.random(len(at)) for _ in range(DIRECTIONS - 1))]
-    for way in ways:  # each state's visits move in proportion: what is never visited stays so
+    for way in ways:  # each state's visits move in proportion: an unvisited state stays unvisited
         step = way * at
         said = dot(slope, step)
         ahead = (measure.value(at + STEP * step) - here) / STEP

@@ -1,7 +1,7 @@
 """Which constraints are priced when the user names none.
 
-Each type of constraint says itself whether and how it is priced by default (`Constraint.priced_by_default`), for each
-protected attribute by itself. Applicants of unknown group stay in their searches but are no group to be compared, and
+Each type of constraint says whether and how it is priced by default (`Constraint.priced_by_default`), for each
+protected attribute separately. Applicants of unknown group stay in their searches but aren't compared as a group, and
 neither are groups under two per cent of the known applicants (`model.groups.comparable`).
 """
 
@@ -23,7 +23,7 @@ def default_constraints(types: Mapping[str, type[Constraint]], layout: Layout, s
 def audit_context(
     layout: Layout, selected: Floats, group: str | None = None, inspected: float | None = None
 ) -> AuditContext:
-    """What constraints are told when they choose their defaults; `selected` is the chance or fact of each candidate."""
+    """The context in which constraints choose their defaults; `selected` is each candidate's chance, or 0 and 1."""
     several = len(layout.protected) > 1
     attributes = tuple(
         Compared(part.by if several else None, part.comparable)

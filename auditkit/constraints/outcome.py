@@ -1,8 +1,8 @@
 """Constraints on an outcome: how often candidates are inspected, reach a stage, or are selected.
 
-`OutcomeConstraint` has the keys shared by most constraints: which outcome is counted (`on`), and from which value or
-cost on (`min_value`, `min_cost`). `GroupConstraint` adds whose groups are compared (`by`) and within which segment
-(`within`), `WelfareConstraint` a function of how outcomes are spread over people or groups.
+`OutcomeConstraint` has the keys shared by most constraints: which outcome is counted (`on`), and above which value or
+cost (`min_value`, `min_cost`). `GroupConstraint` adds the attribute whose groups are compared (`by`) and the segment
+(`within`); `WelfareConstraint` adds a function of how outcomes are spread over people or groups.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class OutcomeConstraint(Constraint):
     )
 
     def outcome(self, layout: Layout) -> Floats:
-        """Weight of every state such that weights . p is the expected number of outcomes that count."""
+        """Weights of the states such that weights . p is the expected number of outcomes that count."""
         return outcome_weights(layout, self.on, self.min_value, self.min_cost)
 
     def counting(self) -> str:
@@ -64,7 +64,7 @@ def _thresholds(least: float | dict[str, float]) -> str:
 
 
 class GroupConstraint(OutcomeConstraint):
-    """A constraint on groups; all that derive from it serve `by` and `within`, which `scopes` does for them."""
+    """A constraint on groups; subclasses must honour `by` and `within`, which `scopes` does for them."""
 
     by: str | None = Field(
         default=None,
@@ -81,7 +81,7 @@ class GroupConstraint(OutcomeConstraint):
     def scopes(self, layout: Layout, named: Sequence[str] | None = None) -> list[Scope]:
         """The sets of groups that are compared with each other: one for each attribute and value of `within`.
 
-        Where `named` groups belong to one attribute, that attribute is meant.
+        If the `named` groups belong to one attribute, that attribute is meant.
         """
         parts = list(layout.protected.values())
         if self.by is not None:
@@ -90,7 +90,7 @@ class GroupConstraint(OutcomeConstraint):
             found = {part.by: part for part in (layout.find(group, self.by, "groups")[0] for group in named)}
             parts = list(found.values())
         if self.min_value is not None and self.on != "selection" and any(part.uncertain for part in parts):
-            what = "min_value counts selections only, where groups are known by their probability"
+            what = "min_value can only count selections if groups are known by their probability"
             raise InputError(Problem("min_value", what, "remove it, or write on=selection"))
         if self.within is None:
             return [Scope.of(layout, part) for part in parts]
@@ -98,7 +98,7 @@ class GroupConstraint(OutcomeConstraint):
         return [Scope.of(layout, part, segment, value) for value in range(len(segment.names)) for part in parts]
 
     def places(self, layout: Layout) -> list[Scope]:
-        """One scope for each value of `within`, for conditions that compare no groups."""
+        """One scope for each value of `within`, for conditions that don't compare groups."""
         return list({scope.number: scope for scope in self.scopes(layout)}.values())
 
 
@@ -111,7 +111,7 @@ class Scope:
     number: int | None
     """Of the value, among the names of the segment."""
     sizes: Mapping[str, float]
-    """Candidates of each group that is here; expected numbers where groups are uncertain."""
+    """Candidates of each group in the scope; expected numbers if groups are uncertain."""
 
     @staticmethod
     def of(layout: Layout, attribute: Partition, segment: Partition | None = None, number: int | None = None) -> Scope:
@@ -126,7 +126,7 @@ class Scope:
 
     @property
     def by(self) -> str:
-        """What tells the groups apart; see `Row.by`."""
+        """The attribute that distinguishes the groups; see `Row.by`."""
         return self.attribute.by if self.segment is None else f"{self.attribute.by}+{self.segment.by}"
 
     @property
@@ -150,7 +150,7 @@ class Scope:
         return self.attribute.names.index(group)
 
     def groups(self, named: Sequence[str] | None = None) -> tuple[str, ...]:
-        """The groups to compare: those named, as far as they are here, or all that are comparable."""
+        """The groups to compare: those named, if they're in the scope, or all that are comparable."""
         return comparable(self.sizes) if named is None else tuple(group for group in named if group in self.sizes)
 
     def members(self, group: str) -> Bools:
@@ -159,7 +159,7 @@ class Scope:
         return own if self.segment is None else own & (self.segment.codes == self.number)
 
     def share(self, layout: Layout, group: str) -> Floats | Bools:
-        """Per state: the chance that a visit is of this group, 0 or 1 where groups are known."""
+        """Per state: the chance that a visit belongs to this group, 0 or 1 if groups are known."""
         if self.attribute.uncertain is None:
             return self.members(group)[layout.state_candidate]
         return layout.share(self.attribute, self.code(group)) * self.covers(layout)
@@ -189,7 +189,7 @@ class Rates:
     sizes: Mapping[str, float]
 
     def weights(self, group: str) -> Floats:
-        """For every state the weight whose product with p is the rate of a group."""
+        """Weights of the states whose product with p is the rate of a group."""
         return self.scope.share(self.layout, group) * (self.outcome / self.sizes[group])
 
     def row(
@@ -239,14 +239,14 @@ class Rates:
 
 
 def group_rates(layout: Layout, outcome: Floats, basis: str = "rate", by: str | None = None) -> dict[str, Floats]:
-    """For each group the weights whose product with p is its rate of the outcome per candidate (or its number)."""
+    """For each group, the weights whose product with p is its rate of the outcome per candidate (or its number)."""
     part = layout.partition(by)
     rates = Scope.of(layout, part).rates(layout, outcome, basis)
     return {name: rates.weights(name) for name in part.names}
 
 
 def group_members(layout: Layout, group: str, by: str | None = None) -> Floats | Bools:
-    """Per state: the chance that a visit is of this group, 0 or 1 where groups are known. A factor of weights."""
+    """Per state: the chance that a visit belongs to this group, 0 or 1 if groups are known. A factor of weights."""
     return layout.share(*layout.find(group, by))
 
 
@@ -259,8 +259,8 @@ def outcome_weights(
     """The outcome `on` as weights of states.
 
     Selection counts visits of selecting states with a value of at least `min_value`. Inspection counts leaving the
-    start, a stage leaving its states; there `min_value` weighs a visit by the chance that the value proves to be that
-    high (`proves`), because it is not known yet (the paper's E[theta(v)], value-specific constraints).
+    start, a stage leaving its states; there `min_value` weights a visit by the chance that the value turns out that
+    high (`proves`), because it isn't known yet (the paper's E[theta(v)], value-specific constraints).
     """
     return counted(layout, weights_on(layout, on), min_value, min_cost)
 
@@ -303,17 +303,17 @@ def counted(
 
 
 def _refuse_above_all(key: str, least: float | dict[str, float], numbers: Floats) -> None:
-    """A threshold that nothing reaches: the constraint would hold whatever is done."""
+    """Refuse a threshold that nothing reaches: the constraint would hold whatever the policy."""
     if not isinstance(least, dict) and len(numbers) and numbers.max() < least:
         most = plain(float(numbers.max()))
         raise InputError(Problem(key, f"nothing reaches {plain(least)}: the largest is {most}", "give a lower number"))
 
 
 def proves(layout: Layout, good: Bools) -> Floats:
-    """Chance from every state that the value proves to be `good` if one always goes on.
+    """Chance, from every state, that the value turns out to be `good` if the candidate always goes on.
 
-    It has proved so in a state from which all selecting states that can still be reached are good. Whether the
-    candidate then accepts, or is selected, does not matter.
+    It has turned out good in a state from which all selecting states that can still be reached are good. Whether the
+    candidate then accepts, or is selected, doesn't matter.
     """
     from scipy.sparse import csr_array, diags_array, eye_array
     from scipy.sparse.linalg import spsolve
@@ -338,7 +338,7 @@ def reachable(layout: Layout) -> Bools:
 
 
 def _reaching(steps: csr_array, goal: Bools) -> Bools:
-    """The states from which one of the goal can be reached."""
+    """The states from which the goal can be reached."""
     found = goal.copy()
     while True:
         more = found | (steps @ found.astype(np.float64) > 0)
@@ -375,7 +375,7 @@ class _Counted:
 
 @dataclass(frozen=True, eq=False)
 class _Shared:
-    """Outcomes u = shares . visits, where states belong to several groups with some chance."""
+    """Outcomes u = shares . visits, if states belong to several groups with some chance."""
 
     states: Ints
     shares: Floats
@@ -419,7 +419,7 @@ class WelfareConstraint(GroupConstraint):
         return self
 
     def impossible(self, layout: Layout, bound: float) -> list[Row]:
-        """For means of order q <= 0, which are 0 as soon as one outcome is: a row that cannot be met for every group or
+        """For means of order q <= 0, which are 0 as soon as one outcome is: an impossible row for every group or
         candidate that can never reach the outcome, so that the conflict names them.
         """
         rows = []
@@ -431,7 +431,7 @@ class WelfareConstraint(GroupConstraint):
         return rows
 
     def all_alike(self, layout: Layout) -> list[Row]:
-        """What a measure of inequality asks for if it allows none: its tangents say nothing there, these rows do."""
+        """What a measure of inequality asks for if it allows none: its tangents are no use there, these rows are."""
         rows = []
         for scope in self.each_scope(layout):
             weights = []
@@ -506,9 +506,9 @@ class WelfareConstraint(GroupConstraint):
     ) -> Measure:
         """A measure of p from a function of the outcomes u and its gradient.
 
-        u has an entry for each of `scope.groups()` (default: the groups of `by`), the sum over its candidates or, with
-        basis=rate, that sum per candidate; with level=individual one for each candidate of the scope, but those of a
-        search or limit without positions.
+        u has an entry for each of `scope.groups()` (default: the groups of `by`): the sum over its candidates or, with
+        basis=rate, that sum per candidate. With level=individual it has one for each candidate of the scope, except
+        those in a search or limit without positions.
         """
         scope = scope or Scope.of(layout, layout.partition(self.by))
         groups = scope.groups()

@@ -1,6 +1,6 @@
 """Constraint SPECs of the command line: `name` or `name:key=value,key=value`.
 
-A value is read as JSON if it can be, else as a number or a word; commas inside brackets or quotes do not separate
+A value is read as JSON if possible, otherwise as a number or a word; commas inside brackets or quotes don't separate
 keys, so `parity:groups=["F","M"]` and `affine:terms=[{"candidate": "a", ...}],sense=<=,bound=1` work.
 """
 
@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from auditkit.errors import InputError, Problem
 
 _NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)\.\d*|\.\d+)")
-"""What people write and JSON does not know: .5, 5. and +0.5."""
+"""Numbers that people write and JSON doesn't know: .5, 5. and +0.5."""
 
 
 def parse(spec: str) -> dict[str, object]:
-    """The keys of a SPEC with its `type`, as a `[[constraints]]` table of TOML would have them.
+    """The keys of a SPEC with its `type`, as in a TOML `[[constraints]]` table.
 
     >>> parse('parity:groups=["F", "M"],tolerance=0.1,on=inspection')
     {'type': 'parity', 'groups': ['F', 'M'], 'tolerance': 0.1, 'on': 'inspection'}
@@ -57,7 +57,7 @@ def _value(text: str) -> object:
 
 
 def _split(text: str) -> list[str]:
-    """Split at commas outside of brackets and quotes."""
+    """Split at commas outside brackets and quotes."""
     parts, depth, quoted, start = [], 0, False, 0
     for i, character in enumerate(text):
         if character == '"' and text[i - 1 : i] != "\\":

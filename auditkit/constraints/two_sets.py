@@ -1,4 +1,4 @@
-"""Rows that compare two groups which are known by their probability only."""
+"""Rows that compare two groups known only by their probability."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SELECTION, INSPECTION = "selection", "inspection"
 class TwoSets:
     """A row as a N_A + b N_B, where the groups of A and B are known by their probability.
 
-    A and B are the groups that its meaning compares; for a share B is everybody else.
+    A and B are the groups that its meaning compares; for a share, B is everyone else.
     """
 
     name: tuple[str | None, ...]
-    """The same for rows that count the same sets."""
+    """Equal for rows that count the same sets."""
     mirrored: tuple[str | None, ...]
     """The name with the second set first."""
     counted: str
@@ -64,7 +64,7 @@ class TwoSets:
 
     @staticmethod
     def of(row: Row, layout: Layout) -> TwoSets | None:
-        """From the meaning of a row; None if that is not what the row weighs."""
+        """From the meaning of a row; None if the row's weights differ from it."""
         meaning = row.meaning
         if not isinstance(meaning, RateGap | RatioAtLeast | ShareAtLeast) or meaning.on not in (SELECTION, INSPECTION):
             return None

@@ -1,7 +1,7 @@
 """The words in which a constraint describes itself.
 
 `Constraint.describe(words)` composes its phrase from the names that `words` gives to outcomes and groups. A report has
-words of its own ("women", "hiring rates"); `PlainWords` are the names as they are in the instance.
+its own words ("women", "hiring rates"); `PlainWords` uses the names in the instance.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Words(Protocol):
         """The same after "those": "hired", or "who reached “Offer”"."""
 
     def member(self, by: str | None, group: str) -> str:
-        """The people of a group: "women". Without an attribute, that of the only attribute that has the group."""
+        """The people of a group: "women". Without an attribute, the only attribute that has the group is meant."""
 
     def whom(self, by: str | None, groups: Sequence[str] | None) -> str:
         """Whose rates are compared: "for women and men", "by Ethnicity", "by every attribute"."""

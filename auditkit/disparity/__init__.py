@@ -1,9 +1,9 @@
-"""Disparity between groups: every attribute at every step, with errors controlled for the whole page.
+"""Disparity between groups: every attribute at every step, with errors controlled across the whole page.
 
 | question | file |
 | --- | --- |
 | two groups, the formulas | pair.py, hypergeometric.py |
-| two groups over strata: exact test, do strata agree | stratified.py |
+| two groups over strata: the exact test, and whether strata agree | stratified.py |
 | all groups of a table in one test | omnibus.py |
 | requisitions and repeat applicants as clusters | design.py, scores.py |
 | many tests, their adjusted p | stepdown.py, page_evidence.py |

@@ -1,7 +1,7 @@
 """The applications of an audit as arrays: what `disparities` measures.
 
-One entry a row everywhere. Counts of any attribute and step are sums over cells of codes, so that a million rows cost
-a few passes.
+Every array has one entry per row. Counts of any attribute and step are sums over cells of codes, so a million rows take
+only a few passes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NO_VALUE = "(none)"
 
 @dataclass(frozen=True, eq=False)
 class Applicants:
-    """Columns of equal length; labels are text, a missing one is an unknown category."""
+    """Columns of equal length; labels are text, and a missing label means an unknown category."""
 
     attributes: Mapping[str, Column]
     steps: Mapping[str, Column]
@@ -43,9 +43,9 @@ class Applicants:
     persons: Column | None = None
     """Who applied, where people may apply more than once."""
     undecided: Column | None = None
-    """Withdrawn or pending: in the rates of the steps that they reached, and in none after."""
+    """Withdrawn or pending: in the rates of the steps they reached, and no later ones."""
     pending: Column | None = None
-    """Those of the undecided who may still be decided on; None: all."""
+    """Those of the undecided who may still get a decision; None means all."""
     ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Attributes that have bands in an order, and that order: their groups, or the finer `bands`."""
     bands: Mapping[str, Column] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Applicants:
 
     @cached_property
     def decided(self) -> Bools:
-        """Decided on in the end."""
+        """Applications with a final decision."""
         if self.undecided is None:
             return np.ones(self.rows, dtype=np.bool_)
         return ~np.asarray(self.undecided, dtype=np.bool_)
@@ -82,7 +82,7 @@ class Applicants:
         return np.logical_or.reduce([self.decided, *(self.reached(step) for step in self.steps)])
 
     def decided_at(self, step: str) -> Bools:
-        """In the rates of a step: it was decided on them in the end, or they reached the step."""
+        """In the rates of a step: a final decision was made, or they reached the step."""
         return self.decided | self.reached(step)
 
     @cached_property
@@ -108,7 +108,7 @@ class Applicants:
 
     @cached_property
     def segment_codes(self) -> dict[str, tuple[Ints, tuple[str, ...]]]:
-        """Segment -> code of each row's value, and the values; periods too where there are dates."""
+        """Segment -> code of each row's value, and the values; also periods, if there are dates."""
         columns = dict(self.segments) if self.dates is None else {**self.segments, PERIOD: periods(self.dates)}
         return {name: codes(labels) for name, labels in columns.items()}
 

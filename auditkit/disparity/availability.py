@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PoolCount:
-    """A group in one pool: those selected from the pool, those of the group among them, and its share of the pool."""
+    """A group in one pool: selections from the pool, how many were of the group, and the group's share of the pool."""
 
     pool: str
     selected: int
@@ -83,7 +83,7 @@ class PoolShare:
 
 
 def against_pools(data: Applicants, shares: Sequence[PoolShare], threshold: int = 0) -> tuple[Availability, ...]:
-    """Those who reached the last step against the shares of their groups; InputError where a name is unknown."""
+    """Those who reached the last step against the shares of their groups; InputError if a name is unknown."""
     step = list(data.steps)[-1]
     chosen = data.reached(step)
     found: list[Availability] = []

@@ -1,8 +1,8 @@
 """Which tables a page has, and their counts: every attribute (and crossing) at every step.
 
-Kinds: `cumulative`, of all applicants; `conditional`, of those who reached the step before. At the first step both are
-the same and only the first is made. Either counts everybody about whom the step decided: those decided on in the end,
-and those who reached the step and withdrew, or wait, after it.
+There are two kinds: `cumulative`, of all applicants, and `conditional`, of those who reached the previous step. At the
+first step both are the same, and only the first is made. Either counts everyone about whom the step decided: those with
+a final decision, and those who reached the step and withdrew, or are waiting, after it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class RequisitionSets:
     shared: int
     """Requisitions with applicants of two groups that are compared."""
     joined: int
-    """Of `requisitions`, those that are not a stratum by themselves."""
+    """Of `requisitions`, those that aren't a stratum by themselves."""
 
 
 Sides = Sequence[tuple[int, ...]]
@@ -88,7 +88,7 @@ class Cut:
     x: Ints
     taken: tuple[int, ...]
     adverse: bool = False
-    """x counts those who were not selected, because being selected is bad."""
+    """x counts those who weren't selected, because being selected is bad."""
 
     @property
     def kind(self) -> TableKind:
@@ -109,16 +109,16 @@ class Cut:
         return tuple(g for g in self.taken if self.totals[0][g])
 
     def compared_of(self, data: Applicants) -> Ints:
-        """The group of each row that is counted at any step, -1 where it is not compared: alike for all steps."""
+        """The group of each row counted at any step, or -1 if it isn't compared: the same for all steps."""
         return np.where(data.counted & np.isin(self.everyone, self.taken), self.everyone, -1)
 
     @property
     def each(self) -> Sides:
-        """Every compared group by itself."""
+        """Every compared group on its own."""
         return tuple((g,) for g in self.taken)
 
     def rest(self, group: int) -> tuple[int, ...]:
-        """All compared groups but this one."""
+        """All compared groups except this one."""
         return tuple(g for g in self.taken if g != group)
 
     def counts(self, sides: Sides) -> tuple[Ints, Ints]:
@@ -134,9 +134,9 @@ class Cut:
 
 
 def cuts(data: Applicants, settings: DisparitySettings, joined: bool = True) -> Iterator[Cut]:
-    """The tables of a page, attributes before crossings; where being selected is bad, of all applicants only.
+    """The tables of a page, attributes before crossings; if being selected is bad, of all applicants only.
 
-    Without `joined`, strata are single requisitions, and nothing of them may be published.
+    Without `joined`, strata are single requisitions, which must not be published.
     """
     stratum, names = data.stratum
     good = {step: data.good(step) for step in data.steps}
@@ -172,7 +172,7 @@ def cuts(data: Applicants, settings: DisparitySettings, joined: bool = True) -> 
 
 
 def _start(crossing: str, places: Mapping[str, Ints]) -> Ints | None:
-    """RequisitionSets of a crossing hold whole ones of its attributes, or their tables could be subtracted."""
+    """RequisitionSets of a crossing contain whole sets of its attributes, or else their tables could be subtracted."""
     for many in range(2, len(places) + 1):
         for names in itertools.combinations(places, many):
             if "+".join(names) == crossing:

@@ -1,4 +1,4 @@
-"""Design effects: how much more the applications vary together than they would one by one.
+"""Design effects: how much more the applications vary together than if they were independent.
 
 People who apply more than once, and the applications of one requisition, are clusters c. With u_i the score of
 application i and u_c their sum over cluster c, the robust variance of U = sum u_c is R = K/(K-1) sum (u_c - U/K)(...)'
@@ -9,7 +9,7 @@ over K clusters, and
     reach      of an interval: t_{K-1} sqrt(D) in place of z
 
 K is infinite for repeat applicants, whose D comes from all people. p is never below the p without a design effect, and
-no interval is narrower: the two have one basis.
+no interval is narrower: both have the same basis.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Cause = Literal["requisitions", "repeat applicants"]
 
 @dataclass(frozen=True)
 class ClusterDesign:
-    """One kind of clusters, and how many times as large it makes the variance."""
+    """One kind of cluster, and how many times larger it makes the variance."""
 
     cause: Cause
     effect: float
@@ -50,7 +50,7 @@ class ClusterDesign:
         return float(2 * (ndtr(-scaled) if self.clusters is None else stdtr(max(self.clusters - 1, 1.0), -scaled)))
 
     def stretch(self, alpha: float) -> float:
-        """How many times as wide an interval becomes."""
+        """How many times wider an interval becomes."""
         z = -float(ndtri(alpha / 2))
         t = z if self.clusters is None else -float(stdtrit(max(self.clusters - 1, 1.0), alpha / 2))
         return math.sqrt(max(self.effect, 0.0)) * t / z
@@ -74,7 +74,7 @@ def stretch(designs: Iterable[ClusterDesign], alpha: float) -> float:
 
 
 def largest(designs: Designs, alpha: float, p: float | None, z: float | None) -> ClusterDesign | None:
-    """The design that decides, if any widens the interval or raises p, of which z is the normal statistic."""
+    """The design that matters most, if any widens the interval or raises p; z is the normal statistic behind p."""
     if stretch(designs, alpha) > 1.0:
         return max(designs, key=lambda design: design.stretch(alpha))
     if p is None or z is None or corrected(p, z, designs) == p:

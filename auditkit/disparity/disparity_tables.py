@@ -1,11 +1,11 @@
 """Every attribute at every step: the tables of a report.
 
-`cuts` counts, `page_evidence` tests; a table here says of each group how it compares with the highest rate
-(the four-fifths convention), with the largest group and with everybody else. For each difference found, `segments`
-says where it comes from.
+`cuts` counts and `page_evidence` tests; a table here says how each group compares with the highest rate (the
+four-fifths convention), with the largest group and with everyone else. For each difference found, `segments` says where
+it comes from.
 
-The *reference* is chosen by the data, so the interval of a ratio with it is wider than one by itself: by the factor at
-which, of groups with equal rates, `alpha` of such intervals would exclude 1.
+The data choose the *reference*, so the interval of a ratio to it is wider than that of a single comparison: by the
+factor at which, among groups with equal rates, `alpha` of such intervals would exclude 1.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 WEAK = Fraction(1, 2)
-"""Where not even this ratio could have been shown, there is too little evidence."""
+"""If not even this ratio could have been shown, there is too little evidence."""
 FEWEST_OF_REFERENCE = (30, 10, 1)
-"""Applicants of a group that others are compared with: the most that at least two groups have."""
+"""How large a reference group must be: the most applicants that at least two groups have."""
 SEED, DRAWS = 5, 5_000
 
 
@@ -128,7 +128,7 @@ class TableMaker:
 
     @cached_property
     def choice(self) -> float:
-        """How much wider intervals are because the reference is chosen by the data."""
+        """How much wider intervals are because the data choose the reference."""
         return reference_factor([int(self.cut.totals[0][g]) for g in self.cut.compared], self.settings.alpha)
 
     def table(self) -> DisparityTable:
@@ -171,7 +171,7 @@ class TableMaker:
         )
 
     def reference(self) -> int | None:
-        """The group with the highest rate; of equal ones the largest."""
+        """The group with the highest rate; the largest of several."""
         n, x = self.cut.totals
         groups = self.cut.compared
         enough = ([g for g in groups if n[g] >= fewest] for fewest in FEWEST_OF_REFERENCE)
@@ -179,7 +179,7 @@ class TableMaker:
         return max(large, key=lambda g: (Fraction(int(x[g]), int(n[g])), n[g], -g), default=None)
 
     def comparisons(self, g: int, reference: int) -> tuple[GroupComparison, ...]:
-        """With the highest rate, the largest group and everybody else; none with itself."""
+        """With the highest rate, the largest group and everyone else; never with itself."""
         cut, sizes = self.cut, self.cut.totals[0]
         biggest = max(cut.compared, key=lambda other: (sizes[other], -other))
         whom = {Comparator.HIGHEST: (reference,), Comparator.LARGEST: (biggest,), Comparator.OTHERS: cut.rest(g)}
@@ -193,7 +193,7 @@ class TableMaker:
         return tuple(found)
 
     def addressed(self, found: GroupComparison, against: Comparator, g: int, side: tuple[int, ...]) -> GroupComparison:
-        """A comparison as one with the highest rate, the largest group or everybody else."""
+        """A comparison, as one with the highest rate, the largest group or everyone else."""
         reference = None if against is Comparator.OTHERS else self.cut.groups[side[0]]
         if against is Comparator.LARGEST and len(self.cut.taken) > 2:
             within = found.within if found.within is None else replace(found.within, p_adjusted=None)
@@ -278,7 +278,7 @@ class TableMaker:
         return replace(row, status=GroupStatus.REFERENCE, impact_ratio=1.0 if row.selected else None)
 
     def compared(self, row: GroupResult) -> GroupResult:
-        """The row of a group that is not the reference."""
+        """The row of a group other than the reference."""
         alpha, line = self.settings.alpha, self.settings.line
         first, others = row.against(Comparator.HIGHEST), row.against(Comparator.OTHERS)
         if first is None or others is None:
@@ -325,7 +325,7 @@ class TableMaker:
 
 
 def reference_factor(sizes: Sequence[int], alpha: float) -> float:
-    """How much wider the interval of a ratio with the highest of these groups is than that of a ratio by itself.
+    """How much wider the interval of a ratio to the highest of these groups is than that of a single comparison.
 
     Rates X_g of equal groups are about normal with variance 1/n_g; of T_g = (X_max - X_g) / sqrt(1/n_max + 1/n_g) over
     all other groups g, a share alpha exceeds z times this factor.
@@ -371,7 +371,7 @@ def _least_agreement(rows: Sequence[GroupResult]) -> Agreement | None:
 
 
 def _of_table(rows: Sequence[GroupResult], tests: TableTests, alpha: float) -> Reconciled:
-    """From the group that tells most; if no pair does, from the two omnibus tests."""
+    """From the group with the strongest evidence; if no pair is found, from the two omnibus tests."""
     opened = tests.adjusted
     if "within" not in opened:
         return Reconciled.NO_STRATA
@@ -423,7 +423,7 @@ def _reconciled(pair: Pair, comparison: GroupComparison, level: float, alpha: fl
         return Reconciled.WITHIN_ONLY if same else Reconciled.WITHIN_ONLY_OPPOSITE
     odds, reach = pair.odds_ratio, within.interval
     inside = reach is None or reach.upper is None or (odds is not None and reach.lower <= odds <= reach.upper)
-    inside |= same and within.p <= alpha  # evidence that does not survive the correction explains nothing
+    inside |= same and within.p <= alpha  # evidence that doesn't survive the correction explains nothing
     # Not found with the design effect means that who applies where can account for the pooled difference.
     if by is DecidedBy.POOLED or pooled:
         return Reconciled.POOLED_WITHIN_UNCLEAR if inside else Reconciled.POOLED_EXPLAINED

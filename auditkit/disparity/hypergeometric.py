@@ -2,8 +2,8 @@
 
     P(x+1) / P(x) = (n1-x)(m-x) / ((x+1)(n0-m+x+1)),   max(0, m-n0) <= x <= min(n1, m)
 
-Logarithms are summed from the mode, so that large numbers lose no digits. Outcomes further from the mean than 12
-standard deviations, and than the one that is asked about, have together less than 1e-30 and are left out.
+Logarithms are summed from the mode, so that large numbers lose no digits. Outcomes further from the mean than both 12
+standard deviations and the outcome in question have a total probability below 1e-30 and are left out.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def law(n1: int, n0: int, m: int, seen: int | None = None) -> tuple[int, Floats]
 
 
 def two_sided(n1: int, x1: int, n0: int, x0: int) -> tuple[float, float]:
-    """Fisher's p, all tables that are no likelier than this one, and the probability of this one."""
+    """Fisher's p (all tables that are no likelier than this one), and the probability of this one."""
     lower, probabilities = law(n1, n0, x1 + x0, x1)
     seen = float(probabilities[x1 - lower])
     return min(1.0, float(probabilities[probabilities <= seen * (1 + TIE)].sum())), seen

@@ -1,4 +1,4 @@
-"""What a disparity measure is: from the numbers of the groups to one number for each of them.
+"""The base class of disparity measures: from the groups' numbers to one number for each of them.
 
 A plugin subclasses `DisparityMeasure` and returns it from the hook `auditkit_measures`:
 
@@ -9,8 +9,8 @@ A plugin subclasses `DisparityMeasure` and returns it from the hook `auditkit_me
             base = counts[reference].selected / counts[reference].applicants
             return {group: n.selected / n.applicants - base for group, n in counts.items()}
 
-It becomes a column of the report's table of tests and `measures` of every group in the JSON. It sees only groups that
-are compared and shown, so that no number of a hidden group can be worked out from it.
+It becomes a column of the report's table of tests, and is in `measures` of every group in the JSON. It sees only groups
+that are compared and shown, so that no number of a hidden group can be worked out from it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 Form = Literal["amount", "expected", "p_value", "percent", "ratio", "signed"]
-"""How the report writes the numbers: words of `auditkit.text`."""
+"""How the report writes the numbers: names of functions in `auditkit.text`."""
 
 
 class Numbers(NamedTuple):
@@ -32,7 +32,7 @@ class Numbers(NamedTuple):
 
 
 class DisparityMeasure(ABC):
-    """Base of all measures that plugins add."""
+    """Base class of all measures that plugins add."""
 
     name: ClassVar[str]
     """Its key in the JSON."""
@@ -61,7 +61,7 @@ class MeasureColumn:
 
 
 def defect(measure: type[DisparityMeasure]) -> str | None:
-    """What is wrong with the class of a measure, if anything is."""
+    """What's wrong with the class of a measure, if anything."""
     if not isinstance(getattr(measure, "title", None), str):
         return f"the measure {measure.name!r} has no title"
     if measure.form not in get_args(Form):

@@ -14,7 +14,7 @@ from auditkit.errors import PluginError, blaming
 def with_measures(
     found: Disparities, measures: Iterable[type[DisparityMeasure]], on_fault: Callable[[PluginError], None]
 ) -> Disparities:
-    """Every table with these measures of the groups that are compared; a measure that fails once is left out."""
+    """Every table with these measures for the compared groups; a measure that fails once is left out."""
     for measure in measures:
         try:
             tables = tuple(_with_measure(table, measure) for table in found.tables)

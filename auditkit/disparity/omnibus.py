@@ -1,4 +1,4 @@
-"""One test for all groups of a table: are their rates the same, pooled and within requisitions.
+"""One test for all groups of a table: are their rates the same, pooled and within requisitions?
 
 Strata k, groups g, n applicants and x selected in each; N, S and P = S/N as in `pair`, t and m by stratum.
 
@@ -8,11 +8,11 @@ Strata k, groups g, n applicants and x selected in each; N, S and P = S/N as in 
 
     statistic    U' V^- U,  chi-square with rank(V) degrees of freedom; with two groups Z^2 and CMH
 
-Where some n < 30 or an expected count is under 5, p is exact: Fisher's test for two groups, else the law of the
-statistic given the margins (all tables if they are few, else drawn with a fixed seed); over strata the exact
-conditional test of two groups, for more groups each against all others with Bonferroni's correction.
+If some n < 30 or an expected count is under 5, p is exact: Fisher's test for two groups, otherwise the law of the
+statistic given the margins (all tables if there are few, otherwise drawn with a fixed seed). Over strata it's the exact
+conditional test for two groups; with more groups, each against all others with Bonferroni's correction.
 
-Clusters widen the variance of U: see `design`, whose effects a test takes as it is given robust variances.
+Clusters increase the variance of U: see `design`. A test gets these effects from the robust variances it is given.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _quadratic(U: Floats, V: Floats) -> tuple[float, int, Floats]:
 
 
 def pooled(n: Ints, x: Ints, robust: Sequence[Robust] = ()) -> Association | None:
-    """Test of equal rates in pooled counts, one entry a group; None where it is not defined."""
+    """Test of equal rates in pooled counts, one entry per group; None if it isn't defined."""
     there = n > 0
     N, S = int(n.sum()), int(x.sum())
     if np.sum(there) < 2 or not 0 < S < N:
@@ -108,7 +108,7 @@ def stratified_variance(n: Ints, x: Ints) -> Floats:
 
 
 def stratified(n: Ints, x: Ints, robust: Sequence[Robust] = ()) -> Association | None:
-    """Test of equal rates within strata (rows of `n` and `x`); None where no stratum tells anything."""
+    """Test of equal rates within strata (rows of `n` and `x`); None if no stratum is informative."""
     n, x = n.astype(np.float64), x.astype(np.float64)
     t, m = n.sum(axis=1), x.sum(axis=1)
     inside = (t > 1) & (m > 0) & (m < t)
@@ -146,14 +146,14 @@ def clustered(n: Ints, x: Ints) -> Robust:
     u = r - r.sum(axis=1, keepdims=True) * (n.sum(axis=0) / N)
     u = u[n.sum(axis=1) > 0]
     K = len(u)
-    u -= u.mean(axis=0)  # or a difference in every requisition would count as variance
+    u -= u.mean(axis=0)  # otherwise a difference in every requisition would count as variance
     return Robust("requisitions", (u.T @ u) * (K / max(K - 1, 1)), K)
 
 
 def _exact(n: Floats, x: Floats) -> tuple[float, str]:
     """p of the chi-square statistic given the margins."""
     size, S = n.astype(np.int64), int(x.sum())
-    if size.sum() - S < S:  # the statistic is the same for those not selected, of whom there are fewer
+    if size.sum() - S < S:  # the statistic is the same for those not selected, who are fewer
         x, S = n - x, int(size.sum()) - S
     ranges = [np.arange(min(int(g), S) + 1) for g in size[:-1]]
     score = float(np.sum(x * x / n))

@@ -3,12 +3,12 @@
 1. One omnibus test for each attribute (and crossing), step and kind, pooled and within requisitions. All of them are
    adjusted together (`stepdown`), with the search over segments and the trends over ordered groups. A table is open if
    one of its two tests is found.
-2. In open tables with more than two groups each group is tested against everybody else, and against every other group,
-   because the reference is chosen by the data; pooled and within requisitions. All of these are adjusted together, and
-   none has a smaller p than its table.
+2. In open tables with more than two groups, each group is tested against everyone else, and against every other group,
+   because the data choose the reference; pooled and within requisitions. All of these are adjusted together, and none
+   has a smaller p than its table.
 
-So on data without any difference about `alpha` of *reports* name one. All p-values that are adjusted have the basis of
-`design`: requisitions and repeat applicants are clusters of the pooled tests, repeat applicants of those within.
+So on data without any difference, about `alpha` of *reports* name one. All adjusted p-values have the basis of
+`design`: clusters are requisitions and repeat applicants in pooled tests, and repeat applicants in tests within.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ Ints = NDArray[np.int64]
 
 ATTRIBUTE, CROSSING = "attribute", "crossing"
 SHARES = {ATTRIBUTE: 0.75, CROSSING: 0.08, SEARCH: 0.17, TREND: 0.1}
-"""Of the error of a page: which part each family of tests may use."""
+"""The share of a page's error that each family of tests may use."""
 
 
 @dataclass(frozen=True)
 class TableTests:
-    """The two omnibus tests of a table, as far as they are defined, and their adjusted p."""
+    """The two omnibus tests of a table, as far as they're defined, and their adjusted p."""
 
     tests: dict[Way, Association]
     adjusted: dict[Way, float] = field(default_factory=dict)
@@ -127,7 +127,7 @@ def _omnibus(data: Applicants, cut: Cut) -> dict[Way, Association]:
 
 @dataclass(frozen=True, eq=False)
 class WithinTest:
-    """Two sides within requisitions: Mantel and Haenszel's estimates, and the exact test where strata are sparse."""
+    """Two sides within requisitions: Mantel and Haenszel's estimates, and the exact test if strata are sparse."""
 
     estimates: Stratified
     exact: ExactTest | None
@@ -151,7 +151,7 @@ def within_test(n: Ints, x: Ints, alpha: float = 0.05) -> WithinTest:
 def _pairs(
     data: Applicants, wide: Iterable[Cut], tables: dict[Key, TableTests], settings: DisparitySettings
 ) -> Pairwise:
-    """Each group of the open tables against everybody else and against every other group, adjusted together."""
+    """Each group of the open tables against everyone else and against every other group, adjusted together."""
     family: list[tuple[Cut, Sides, Way]] = []
     tests: list[PageTest] = []
     for cut in wide:

@@ -1,6 +1,6 @@
 """Two groups, selected or not: impact ratio, tests and intervals, and the same over strata.
 
-Counts are persons; rates, ratios and p-values are pure numbers. What cannot be computed is None, never NaN.
+Counts are numbers of people; rates, ratios and p-values are pure numbers. What can't be computed is None, never NaN.
 
 Group 1 is compared with group 0, the **reference**: the highest rate x/n *after* exclusions (a tie goes to the
 larger group). With n applicants and x selected in each, p = x/n, and of the two together N = n1+n0, S = x1+x0,
@@ -11,7 +11,7 @@ F = N-S, P = S/N:
     SD               (x1 - n1 S/N) / sqrt(n1 n0 S F / (N^2 (N-1)))        (hypergeometric; margins fixed)
     shortfall        n1 P - x1
     p                Fisher's exact test if some n < 30 or an expected count < 5, else the normal test of Z; two-sided
-    mid-p            Fisher's p less half the probability of the table at hand (Lancaster); less conservative
+    mid-p            Fisher's p minus half the observed table's probability (Lancaster); less conservative
     h                2 asin(sqrt p1) - 2 asin(sqrt p0)                     (Cohen)
     phi              Z / sqrt(N)
     odds ratio       x1 (n0 - x0) / (x0 (n1 - x1)), with Woolf's interval exp(ln OR -+ z sqrt(sum of 1/cells))
@@ -20,9 +20,9 @@ F = N-S, P = S/N:
                      with q the likeliest rates under q1 = f q0:  A q0^2 - B q0 + S = 0,
                      A = N f,  B = (n1 + x0) f + x1 + n0
 
-Where being selected is bad (a dismissal), x counts those who were *not* selected: tests, shortfalls and odds are then
-of the favourable outcome as everywhere, the reference has the lowest rate of being selected, and the impact ratio is
-that rate over the group's.
+If being selected is bad (a dismissal), x counts those who were *not* selected: tests, shortfalls and odds are then
+about the favourable outcome as everywhere else, the reference has the lowest rate of being selected, and the impact
+ratio is that rate over the group's.
 
 Over strata (requisitions), with a = x1, b = n1-x1, c = x0, d = n0-x0, t = n1+n0, m = a+c of each stratum:
 
@@ -76,11 +76,11 @@ class Pair:
     n0: int
     x0: int
     adverse: bool = False
-    """Those who are not counted in x were selected for something bad, of which the impact ratio is then made."""
+    """Those not counted in x were selected for something bad; the impact ratio then uses their rates."""
 
     @property
     def selected(self) -> tuple[int, int]:
-        """Those selected in the group and in the reference, for good or bad."""
+        """Those selected in the group and in the reference, for better or worse."""
         return (self.n1 - self.x1, self.n0 - self.x0) if self.adverse else (self.x1, self.x0)
 
     @property
@@ -163,13 +163,13 @@ class Pair:
         return self.fisher_p if self.recommended == "fisher" or z_p is None else z_p
 
     def below(self, line: Fraction) -> bool | None:
-        """IR < line, exactly; defined also where nobody of the reference is selected but someone of the group is."""
+        """IR < line, exactly; also defined if no one in the reference is selected but someone in the group is."""
         if self.adverse:
             return self.inverse.below(line)
         return self.x1 * self.n0 < line * self.x0 * self.n1 if self.x1 or self.x0 else None
 
     def moved(self, k: int) -> Pair | None:
-        """With k selections moved from the reference to the group, where that is possible."""
+        """With k selections moved from the reference to the group, if that's possible."""
         x1, x0 = self.x1 + k, self.x0 - k
         return Pair(self.n1, x1, self.n0, x0, self.adverse) if 0 <= x1 <= self.n1 and 0 <= x0 <= self.n0 else None
 
@@ -214,7 +214,7 @@ def _crossing(T: Callable[[float], float], level: float) -> float:
 
 @dataclass(frozen=True)
 class FlipFlop:
-    """What one or two selections, moved between the group and the reference, would change."""
+    """What moving one or two selections between the group and the reference would change."""
 
     impact_ratio: float | None
     """After the move that is worst for the measured side of the line."""
@@ -228,7 +228,7 @@ class FlipFlop:
 
 
 def flip_flop(pair: Pair, line: Fraction, significant: Callable[[Pair], bool]) -> FlipFlop:
-    """Moves selections against each conclusion: to the group against a finding, from it against none."""
+    """Move selections against each conclusion: to the group against a finding, from it against no finding."""
     below, found = pair.below(line), significant(pair)
 
     def holds(k: int) -> tuple[Pair | None, bool | None, bool]:
@@ -257,7 +257,7 @@ def flip_flop(pair: Pair, line: Fraction, significant: Callable[[Pair], bool]) -
 @dataclass(frozen=True)
 class Stratified:
     strata: int
-    """Strata that hold both groups."""
+    """Strata that contain both groups."""
     odds_ratio: float | None
     odds_interval: Interval | None
     risk_ratio: float | None

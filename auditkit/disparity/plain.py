@@ -10,7 +10,7 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses as JSON values: fractions as floats, dates as ISO text, what is not finite as None."""
+    """Dataclasses as JSON values: fractions as floats, dates as ISO text, non-finite numbers as None."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Enum):

@@ -1,4 +1,4 @@
-"""What ratio a comparison could have shown, and how many applicants it would take.
+"""Which ratio a comparison could have shown, and how many applicants it would take.
 
 With rates p1 = r p0 and the variance-stabilised difference h = 2 asin(sqrt p0) - 2 asin(sqrt p1), a two-sided test at
 level a has power b where
@@ -30,7 +30,7 @@ def detectable_ratio(
     design_effect: float = 1.0,
     adverse: bool = False,
 ) -> float | None:
-    """The largest impact ratio below 1 that a test at `alpha` shows with power 0.8; None if not even 0 would show.
+    """The largest impact ratio below 1 that a test at `alpha` detects with power 0.8; None if it can't detect even 0.
 
     If being selected is bad, the group's rate is the higher one and the ratio is `rate` over it.
     """
@@ -46,7 +46,7 @@ def detectable_ratio(
 def applicants_needed(
     n1: int, n0: int, p1: float, p0: float, alpha: float = 0.05, design_effect: float = 1.0
 ) -> int | None:
-    """Applicants of both groups, at their present proportion, that would show these rates; None if they are equal."""
+    """Applicants of both groups, in their current proportion, who would show these rates; None if they're equal."""
     h = 2 * abs(math.asin(math.sqrt(p0)) - math.asin(math.sqrt(p1)))
     if not (n1 and n0) or h < 1e-9:
         return None

@@ -1,7 +1,7 @@
-"""What is measured for every attribute and step: the tables of a report as frozen values, and their words.
+"""The measurements for every attribute and step: the tables of a report as frozen values, and their words.
 
-Practical size (ratio, shortfall) and evidence (adjusted p, interval) are kept apart; a status joins them and gives no
-verdict.
+Practical size (ratio, shortfall) and evidence (adjusted p, interval) are kept apart; a status combines them without
+giving a verdict.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TableKind = Literal["cumulative", "conditional"]
 
 
 class GroupStatus(StrEnum):
-    """What the table says of one group."""
+    """What the table says about one group."""
 
     REFERENCE = "reference"
     DIFFERENCE_BELOW_LINE = "difference_below_line"
@@ -36,7 +36,7 @@ class GroupStatus(StrEnum):
     NO_DIFFERENCE = "no_difference_found"
     TOO_LITTLE_EVIDENCE = "too_little_evidence"
     HIGHER_RATE = "higher_rate_found"
-    """Selected more often than everybody else, and not the reference."""
+    """Selected more often than everyone else, and not the reference."""
     EXCLUDED = "excluded"
 
     @property
@@ -53,7 +53,7 @@ class DecidedBy(StrEnum):
 
 
 class Reconciled(StrEnum):
-    """How the pooled result and the one within requisitions go together."""
+    """How the pooled result and the one within requisitions fit together."""
 
     NO_STRATA = "no_strata"
     NEITHER = "neither"
@@ -63,7 +63,7 @@ class Reconciled(StrEnum):
     WITHIN_ONLY = "within_only"
     REVERSED = "reversed"
     WITHIN_ONLY_OPPOSITE = "within_only_opposite"
-    """Found within requisitions only, where the group does better; pooled it does worse."""
+    """Found only within requisitions, where the group does better; pooled, it does worse."""
 
 
 class Comparator(StrEnum):
@@ -75,7 +75,7 @@ class Comparator(StrEnum):
 
 
 class Caution(StrEnum):
-    """What a reader should know beside a status."""
+    """What a reader should know in addition to a status."""
 
     SMALL_NUMBERS = "small_numbers"
     MORE_THAN_TWO_SD = "more_than_two_sd"
@@ -89,7 +89,7 @@ class Within:
     """A group against others within requisitions (Mantel-Haenszel and CMH, or the exact conditional test)."""
 
     strata: int
-    """Requisitions that hold both groups; joined ones are one."""
+    """Requisitions that contain both groups; joined ones count as one."""
     odds_ratio: float | None
     interval: Interval | None
     """On the basis of the design, like `p_design`."""
@@ -113,15 +113,15 @@ class Within:
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """A group compared with one other group, or with everybody else together.
+    """A group compared with one other group, or with everyone else together.
 
-    Three layers of evidence, each labelled: `p`, `mid_p` and `interval_plain` are those of this table by itself;
+    There are three layers of evidence: `p`, `mid_p` and `interval_plain` are those of this table by itself;
     `p_design` and `interval` allow for requisitions and repeat applicants; `p_adjusted` also for all tests of the page.
     """
 
     against: Comparator
     reference: str | None
-    """The other group; None for everybody else."""
+    """The other group; None for everyone else."""
     applicants: int
     selected: int
     """Of the other side."""
@@ -135,7 +135,7 @@ class GroupComparison:
     method: str
     p_design: float
     p_adjusted: float | None
-    """None where this comparison is not tested: with the largest group, or in a table whose omnibus test is closed."""
+    """None if this comparison isn't tested: with the largest group, or in a table whose omnibus test is closed."""
     sd: float | None
     """Number of standard deviations between the selections of the group and those expected; negative: fewer."""
     h: float | None
@@ -155,7 +155,7 @@ class GroupComparison:
 
 @dataclass(frozen=True)
 class GroupResult:
-    """One group of a table. Comparisons are None for the reference and for groups that are not compared.
+    """One group of a table. Comparisons are None for the reference and for groups that aren't compared.
 
     The reference is the group with the highest rate, by the four-fifths convention; `comparisons` has all three.
     """
@@ -167,11 +167,11 @@ class GroupResult:
     share: float | None
     impact_ratio: float | None
     interval: Interval | None
-    """On the basis of the design, like `p_design`, and for the reference being chosen by the data."""
+    """On the basis of the design, like `p_design`, and allowing for the data choosing the reference."""
     p: float | None
     """Fisher's exact test or the normal test of Z, without any correction."""
     p_adjusted: float | None
-    """Corrected for the whole page, for the design and for the reference being chosen by the data."""
+    """Corrected for the whole page, for the design and for the data choosing the reference."""
     status: GroupStatus
     decided_by: DecidedBy | None = None
     decided_against: Comparator | None = None
@@ -179,8 +179,8 @@ class GroupResult:
     detectable_ratio: float | None = None
     """The largest ratio below 1 that these numbers would have shown with 80 % power, at the level of the page."""
     more_applicants: int | None = None
-    """How many more of the group and the reference would show the observed ratio with 80 % power; None if it is found
-    already, or if it would take over a hundred times as many."""
+    """How many more of the group and the reference would show the observed ratio with 80 % power; None if it's already
+    found, or if it would take over a hundred times as many."""
     within: Within | None = None
     shortfall: float | None = None
     sd: float | None = None
@@ -218,7 +218,7 @@ class Omnibus:
 
 @dataclass(frozen=True)
 class OmnibusTests:
-    """The tests of a whole table; only if one of them finds a difference is it open, and pairs are tested."""
+    """The tests of a whole table; if one of them finds a difference, the table is open, and pairs are tested."""
 
     p_adjusted: float | None
     """The smaller of the two tests."""
@@ -240,13 +240,13 @@ class DisparityTable:
     applicants: int
     selected: int
     unknown: int
-    """Decided applicants of unknown category, who are in no group."""
+    """Decided applicants of unknown category, who aren't in any group."""
     agreement: Agreement | None = None
-    """Of two groups; of more, the least agreement with the reference, p corrected for the number of groups."""
+    """For two groups; with more, the least agreement with the reference, with p corrected for the number of groups."""
     trend: Trend | None = None
     """Over groups that have an order, such as bands of age."""
     open: bool = False
-    """The omnibus test, pooled or stratified, finds a difference; only then pairs are tested."""
+    """The omnibus test, pooled or stratified, finds a difference; only then are pairs tested."""
     reconciled: Reconciled | None = None
     shared: int = 0
     """Requisitions with applicants of two groups that are compared."""
@@ -268,7 +268,7 @@ class DisparityTable:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentPart:
-    """One value of a segment: the group against the reference there, and its part of the shortfall."""
+    """One value of a segment: the group against the reference there, and its share of the shortfall."""
 
     value: str
     applicants: int
@@ -304,7 +304,7 @@ class SegmentTable:
     others: float
     """Parts of the values that are not listed."""
     values: int = 0
-    """How many values there are, listed or not; p is corrected for all that hold both groups."""
+    """How many values there are, listed or not; p is corrected for all that contain both groups."""
     agreement: Agreement | None = None
 
     @property
@@ -323,7 +323,7 @@ class SegmentDifference:
     attribute: str
     group: str
     against: str | None
-    """The other group; None: everybody else."""
+    """The other group; None means everyone else."""
     step: str
     kind: TableKind
     segment: str
@@ -347,7 +347,7 @@ class SegmentDifference:
     elsewhere_odds_ratio: float | None
     """In all other values together."""
     p_elsewhere: float | None
-    """Of the same odds ratio here and elsewhere: only if it is small does this value differ from the others."""
+    """Tests for the same odds ratio here and elsewhere: only if it's small does this value differ from the others."""
 
 
 @dataclass(frozen=True)
@@ -381,12 +381,12 @@ class Disparities:
     steps: tuple[str, ...]
     applicants: int
     undecided: int
-    """Applications about which no step decided, so in no rate."""
+    """Applications that no step decided, so not in any rate."""
     decided_in_part: int = 0
-    """Of the applicants, those who withdrew or wait after a step: in the rates of the steps they reached only."""
+    """Applicants who withdrew, or are waiting, after a step: only in the rates of the steps they reached."""
     repeated: Repeated | None = None
     level: float
-    """The p below which a single test opens its table: alpha after correction for all tests of the page."""
+    """The p below which a single test opens its table: alpha, corrected for all tests of the page."""
     line: float
     alpha: float
     minimum_share: float
@@ -398,7 +398,7 @@ class Disparities:
     """Whether it is good to be selected."""
     search: SegmentSearch | None = None
     availability: tuple[Availability, ...] = ()
-    """Those selected against pools outside the firm."""
+    """Those selected, compared with pools outside the firm."""
     score_pages: tuple[ScorePage, ...] = ()
     """Scores by group, and the impact ratio at every cut score."""
     validity: ScoreValidity | None = None
@@ -408,7 +408,7 @@ class Disparities:
 
     @property
     def further_measures(self) -> tuple[MeasureColumn, ...]:
-        """Those of plugins that have a column of their own; the shortfall has one already."""
+        """Plugins' measures with their own column; the shortfall has one already."""
         return tuple(column for column in self.measures if column.name != "shortfall")
 
     def table(self, attribute: str, step: str, kind: TableKind = "cumulative") -> DisparityTable:

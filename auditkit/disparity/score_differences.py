@@ -7,7 +7,7 @@ For a group with n1 scores of mean m1 and variance s1^2 and a reference 0:
     p           Welch's t test
     cut score   c: share of each group at or above c; impact ratio: that share over the highest one
 
-At most 21 cut scores are shown, between which about equal numbers of people lie, and the *present* one: the cut that
+At most 21 cut scores are shown, with about equal numbers of people between them, plus the *present* one: the cut that
 admits as many as were selected. Cuts are left out until no group has fewer than `threshold` people, but some, between
 two of them, above the highest or below the lowest; a quantile is left out if fewer than `threshold` people of its group
 lie on either side of it: of five people, quartiles are the scores of three. Means, spreads and quantiles have as many
@@ -45,7 +45,7 @@ class ScoreGroup:
     mean: float
     sd: float
     quantiles: tuple[float | None, ...]
-    """At 10, 25, 50, 75 and 90 %; None where they would be the scores of few people."""
+    """At 10, 25, 50, 75 and 90 %; None if they would be the scores of few people."""
     d: float | None
     """From the reference, in standard deviations; None for the reference itself."""
     interval: Interval | None
@@ -73,7 +73,7 @@ class ScorePage:
     groups: tuple[ScoreGroup, ...]
     cuts: tuple[CutScore, ...]
     agree: float | None
-    """Of those selected, the share who are at or above the present cut; 1: the score alone decided."""
+    """Of those selected, the share at or above the present cut; 1 means that the score alone decided."""
 
 
 def score_page(

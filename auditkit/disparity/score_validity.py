@@ -1,18 +1,18 @@
-"""Whether the score predicts what came of those hired, and whether it does so alike for each group.
+"""Whether the score predicts the later outcomes of those hired, and whether it does so equally for each group.
 
-Of the hired who have a score s and an outcome y, within the values of a segment (job families, say), of which there are
-F, with centred numbers s~ and y~ and n people:
+For the n people hired who have a score s and an outcome y, within the F values of a segment (job families, say), with
+centred numbers s~ and y~:
 
     r = sum s~ y~ / sqrt(sum s~^2 sum y~^2)          interval: tanh(atanh r -+ z / sqrt(n - F - 2))  (Fisher)
 
-**Restriction of range.** Only those hired have an outcome, and they were chosen by their scores: these lie closer
-together than those of all who have one, and r understates what the score tells of all. With U the standard deviation
-of all scores over that of the hired (both within the segment),
+**Restriction of range.** Only those hired have an outcome, and they were chosen by their scores. So their scores lie
+closer together than everyone's, and r understates how well the score predicts for all. With U the standard deviation of
+all scores over that of the hired (both within the segment),
 
     r_all = r U / sqrt(1 + r^2 (U^2 - 1))            (Thorndike's case 2: chosen by the score itself)
 
-For each group beside the largest one, level and slope of the regression of y on s are Cleary's
-(`fitting/score_meaning.py`); as there are two tests for each group of each attribute, p are corrected by Holm's method.
+For each group compared with the largest one, level and slope of the regression of y on s are Cleary's
+(`fitting/score_meaning.py`); with two tests for each group of each attribute, Holm's method corrects p.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from auditkit.model.layout import Bools, Floats, Ints
 
 FISHER = "fisher-z"
 FEWEST_RATED = 20
-"""Hired with both numbers below which nothing is said."""
+"""The fewest people hired, with both numbers, about whom something is said."""
 
 
 @dataclass(frozen=True)
 class PredictedGroup:
-    """One group beside the reference, p corrected for all such tests of the section."""
+    """One group compared with the reference; p is corrected for all such tests in the section."""
 
     attribute: str
     group: str
@@ -47,7 +47,7 @@ class PredictedGroup:
 
 @dataclass(frozen=True)
 class ScoreValidity:
-    """Outcomes on scores. `correlation_of_all` is corrected for the restriction of range; None where there is none."""
+    """Outcomes on scores. `correlation_of_all` is corrected for the restriction of range; None if there is none."""
 
     people: int
     scored: int

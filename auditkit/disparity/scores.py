@@ -1,12 +1,12 @@
-"""Scores of applications: the sums behind every test, whose products say how tests go together.
+"""Scores of applications: the sums behind every test, whose products say how tests depend on each other.
 
 For sides g of a table the score of application i is
 
     u_i = (1[g_i = g] - share of g)(y_i - rate)         for all sides but the last
 
-with shares and rates of all applications (`pooled`) or of those of its requisition (`within`). The last one follows
-from the others. Applications of one person add the products of different ones to the variance of the sum. Within
-requisitions of t applications a score and its mean are dependent; t / (t - 1) undoes that.
+with the shares and rates of all applications (`pooled`) or of those to its requisition (`within`). The last side
+follows from the others. If a person has several applications, the products of different ones add to the variance of
+the sum. Within requisitions of t applications a score and its mean are dependent; t / (t - 1) corrects for that.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 Way = Literal["pooled", "within"]
 
 MOST_SCORES = 8_000_000
-"""Entries of the matrix that the dependence of tests is estimated from; of more rows, some requisitions are taken."""
+"""Entries of the matrix used to estimate how tests depend on each other; with more rows, requisitions are sampled."""
 FEW_REQUISITIONS = 20
 
 
@@ -63,7 +63,7 @@ def scores(data: Applicants, cut: Cut, sides: Sides, way: Way, rows: Ints | None
 
 
 def repeat_variance(data: Applicants, cut: Cut, sides: Sides, way: Way) -> Robust | None:
-    """The variance of U with applications of one person as a cluster; None if everybody applied once."""
+    """The variance of U with each person's applications as a cluster; None if everyone applied once."""
     if data.repeat_applicants is None:
         return None
     n, x = cut.counts(sides)
@@ -131,7 +131,7 @@ def score_matrix(data: Applicants, contrasts: Sequence[tuple[Cut, Sides, Way]], 
 def covariance(data: Applicants, matrix: Floats, rows: Ints) -> Floats:
     """Sum over people of u u'. A score that is 0 in every row of the sample is taken as independent of all others.
 
-    Rounded, because the last digits of a sum depend on the order of the people, and would tell who is who.
+    Rounded, because the last digits of a sum depend on the order of the people, and would reveal who is who.
     """
     if data.repeat_applicants is not None:
         repeat, person = data.repeat_applicants

@@ -1,11 +1,12 @@
 """Differences in one department, location, level, source or period, whatever the whole shows.
 
-One test for each attribute, group against everybody else (one if there are two groups), step at which a difference can
-arise (the first; each later one among those who reached the step before), segment and value of 2 to 50, where both
-sides have at least five people. The test is the exact conditional one over requisitions inside the value, or the normal
-one if the variance V of the count is over 100. The tests are a family of their own in `page_evidence`, with
+There is one test for each attribute, group against everyone else (one if there are two groups), step at which a
+difference can arise (the first; each later one among those who reached the previous step), segment with 2 to 50 values,
+and value in which both sides have at least five people. The test is the exact conditional one over requisitions inside
+the value, or the normal one if the variance V of the count is over 100. The tests are a separate family in
+`page_evidence`, with
 
-    weight  (V/8)^2, at least 1/50 and at most 1: where V is small hardly any difference could be shown
+    weight  (V/8)^2, at least 1/50 and at most 1: if V is small, hardly any difference could be shown
     u_i     (1[g_i = g] - n1/t)(y_i - m/t)  inside the value, 0 outside;  n1, m, t: of the requisition inside the value
 """
 
@@ -47,7 +48,7 @@ FULL_WEIGHT, LEAST_WEIGHT = 8.0, 0.02
 
 @dataclass(frozen=True, eq=False)
 class SegmentLook:
-    """One group against everybody else at one step, in every value of one segment; cells are value by requisition."""
+    """One group against everyone else at one step, in every value of one segment; cells are value by requisition."""
 
     cut: Cut
     group: int
@@ -58,7 +59,7 @@ class SegmentLook:
     cell: Ints
     """Of each row of the data."""
     n: Ints
-    """Of the group and of everybody else, by cell."""
+    """Of the group and of everyone else, by cell."""
     x: Ints
     tested: tuple[int, ...]
     """Values where both sides have enough people."""
@@ -161,7 +162,7 @@ def _cells(code: Ints, values: tuple[str, ...], cut: Cut, compared: Ints, thresh
 
 
 def _tested(n: Ints, cells: _Cells, threshold: int) -> tuple[int, ...]:
-    """Values where both sides have enough people, and where those outside cannot be told from the totals."""
+    """Values in which both sides have enough people, and for which the totals don't reveal those outside."""
     many = len(cells.values)
     sums = np.stack([np.bincount(cells.value, weights=side, minlength=many) for side in n.T], axis=1)
     outside = sums.sum(axis=0) - sums
@@ -217,7 +218,7 @@ def search_scores(data: Applicants, tests: Sequence[SearchTest], rows: Ints) -> 
 
 
 def difference(test: SearchTest, p_adjusted: float, alpha: float) -> SegmentDifference | None:
-    """A test that found something, in words of its groups; None where the group does better than everybody else."""
+    """A test that found something, in terms of its groups; None if the group does better than everyone else."""
     look, cut = test.look, test.look.cut
     n, x = look.counts(test.value)
     others = look.n[look.value != test.value], look.x[look.value != test.value]

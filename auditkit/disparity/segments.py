@@ -7,9 +7,9 @@ With n1, x1 of the group and n0, x0 of the reference in value v, P_v their commo
 
 Values with fewer than `threshold` applicants of a group are one value here (`small_values`), which is not listed.
 
-Only differences that are already found are looked into. p and the intervals allow for repeat applicants. p is
-corrected with Holm's method over the values of one segment; of requisitions, the ten with the largest parts are listed
-and p is multiplied by the number of all.
+Only differences already found are examined. p and the intervals allow for repeat applicants. Holm's method corrects p
+over the values of one segment; of requisitions, the ten with the largest parts are listed, and p is multiplied by the
+number of all of them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Ints = NDArray[np.int64]
 
 REQUISITION = "requisition"
 MOST_VALUES = 50
-"""A segment with more values is listed like requisitions: the largest parts only."""
+"""A segment with more values is listed like requisitions: only the largest parts."""
 LISTED = 10
 
 

@@ -1,25 +1,25 @@
-"""Evidence that may be looked at every week: e-processes over requisitions as they close.
+"""Evidence that you may look at every week: e-processes over requisitions as they close.
 
-A requisition with n1 applicants of a group, n0 others and m selected, x of them of the group: given the margins, x is
-hypergeometric without a difference, and with an odds ratio theta P_theta(x) / P_1(x) = theta^x / E[theta^X]. The
+Take a requisition with n1 applicants of a group, n0 others and m selected, x of them from the group. Given the margins,
+x is hypergeometric without a difference, and with an odds ratio theta P_theta(x) / P_1(x) = theta^x / E[theta^X]. The
 product over closed requisitions, mixed over log theta with a normal law w of spread 0.5,
 
     E = sum_j w_j exp( L(theta_j) ),    L(theta) = sum over requisitions of  x log theta - log E[theta^X]
 
 has expectation 1 at any time if there is no difference, so P(E ever reaches 1/alpha) <= alpha (Ville). Odds ratios
-theta_0 with  sum_j w_j exp( L(theta_j) - L(theta_0) ) < 1/alpha  form a confidence sequence: it holds the true odds
-ratio at all times together with probability 1 - alpha. E-values of several streams may be averaged.
+theta_0 with  sum_j w_j exp( L(theta_j) - L(theta_0) ) < 1/alpha  form a confidence sequence: it contains the true odds
+ratio at all times simultaneously with probability 1 - alpha. E-values of several streams may be averaged.
 
-L on a grid is all that is kept to go on. A requisition counts once, when no application to it is pending. Those with
-few applicants of a group are counted in sets: L of a single one would tell who was selected. Of a set only the sums m
-and x are used, and how many applied to each requisition; how the m selected are spread over the requisitions is not,
+Only L on a grid is kept to go on. A requisition counts once, when no application to it is pending. Those with few
+applicants of a group are counted in sets: L of a single one would reveal who was selected. Only the sums m and x of a
+set are used, and how many applied to each requisition; how the m selected are spread over the requisitions is not used,
 and the mean in L is the largest over all ways to spread them,
 
     log E[theta^X]  <=  max over m_1 + m_2 + ... = m  of  sum_k h_k(m_k),      h_k(m_k) = log E[theta^X_k],
 
 so that the expectation of E is at most 1 whatever the rates of the requisitions. h_k is concave (Newton's inequalities:
 E[theta^X_k] is a normalised elementary symmetric polynomial), so the maximum is the sum of the m largest increments of
-all h_k. It costs little where shares are alike and all the evidence where they are not: sets wait for like shares.
+all h_k. It costs little if shares are similar, and all the evidence if they aren't: sets wait for similar shares.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ GRID = np.round(np.arange(-60, 61) * 0.05, 10)
 SPREAD = 0.5
 WEIGHTS = np.exp(-((GRID / SPREAD) ** 2) / 2) / np.sum(np.exp(-((GRID / SPREAD) ** 2) / 2))
 ALPHA = 0.05
-"""Chance of a false alarm, at all times together."""
+"""Chance of a false alarm, over all times together."""
 ALARM = 1 / ALPHA
 
 
 ALIKE, MOST_WAITING = 0.08, 30
-"""Small requisitions are counted together if their shares of each group differ by no more, or if so many wait."""
+"""Small requisitions are counted together if their shares of each group differ by no more, or if this many wait."""
 LARGE = 1_000
 """Applicants of a requisition of a set from which on x is taken as drawn with replacement, which spreads more."""
 
 
 def log_evidence(sizes: Sequence[tuple[int, int]], m: int, x: int) -> Floats:
-    """L of requisitions of these sizes (n1, n0) on the grid, from their sums; 0 where they tell nothing."""
+    """L of requisitions of these sizes (n1, n0) on the grid, from their sums; 0 if they aren't informative."""
     n1, n0 = (sum(column) for column in zip(*sizes, strict=True))
     if not (n1 and n0 and 0 < m < n1 + n0):
         return np.zeros_like(GRID)
@@ -76,7 +76,7 @@ def _log_mean(n1: int, n0: int, m: int) -> Floats:
 
 @kept(most=500)
 def _increments(n1: int, n0: int) -> Floats:
-    """What each further person selected adds to log E[theta^X], (applicants, grid)."""
+    """What each additional selection adds to log E[theta^X], (applicants, grid)."""
     if n1 + n0 > LARGE:
         return np.tile(np.log1p(n1 / (n1 + n0) * np.expm1(GRID)), (n1 + n0, 1))
     return np.diff([_log_mean(n1, n0, m) for m in range(n1 + n0 + 1)], axis=0)
@@ -100,7 +100,7 @@ def confidence_sequence(log: Floats, alpha: float = ALPHA) -> tuple[float, float
 
 @dataclass(frozen=True)
 class StreamName:
-    """One group against everybody else: which of the applicants reached a step."""
+    """One group against everyone else: which of the applicants reached a step."""
 
     attribute: str
     step: str
@@ -118,10 +118,10 @@ class Closings:
     applicants: Mapping[str, Ints]
     """Attribute -> requisitions by the groups that are compared."""
     threshold: int = 0
-    """Fewer applicants of a group are too few to be counted by themselves."""
+    """Requisitions with fewer applicants of a group can't be counted by themselves."""
 
     def sets(self, attribute: str, of: Sequence[int]) -> list[list[int]]:
-        """These requisitions, small ones in sets; those for which there is no set yet are in none."""
+        """These requisitions, with small ones in sets; those without a set yet are left out."""
         n = self.applicants[attribute][list(of)]
         small = ((n > 0) & (n < self.threshold)).any(axis=1)
         waiting = np.flatnonzero(small)

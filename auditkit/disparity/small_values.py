@@ -1,16 +1,17 @@
 """Values of a segment, and requisitions, in which a group has few applicants are joined before anything is counted.
 
-A number that is computed over hidden cells gives them away: a sum by subtraction, a statistic by trying what fits. So
-no table and no test sees them. What is joined is the same for all steps, kinds of tables and pairs of groups of an
-attribute: two tables with different cells could be subtracted. It depends on the numbers of applicants alone: a cell
-is small if some of its people are counted at a step, and too few were decided on in the end, who count at every step.
+A number computed over hidden cells gives them away: a sum by subtraction, a statistic by trying what fits. So no table
+and no test sees them. The same cells are joined for all steps, kinds of tables and pairs of groups of an attribute,
+because two tables with different cells could be subtracted. It depends only on the numbers of applicants: a cell is
+small if some of its people are counted at a step, and too few have a final decision, which makes them count at every
+step.
 
 Small values of a segment become one value. Small requisitions are joined with those in which the group has the most
 similar share s of the applicants, because that costs least: with equal shares the excess of the group is the same,
 
     sum_k (x1_k - n1_k m_k / t_k)  =  sum_k x1_k - s m_k  =  x1 - n1 m / t,
 
-and its variance differs little where requisitions select at one rate, and is larger where they do not.
+and its variance differs little if requisitions select at the same rate, and is larger if they don't.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ def join_small(
     """Codes and names of the values, with the small ones joined at the end under the name `JOINED`.
 
     `groups` are the codes of the groups that are compared, negative for all other rows. A value is small if it holds
-    fewer than `threshold` applicants of a group, but not none; the smallest of the others are joined with them until
-    that is true of none of the groups in the joined value either.
+    some applicants of a group, but fewer than `threshold`; the smallest of the others are joined with them until that
+    is no longer true of any group in the joined value either.
     """
     n, there = numbers(code, len(values), groups, int(groups.max(initial=-1)) + 1, decided)
     small = np.asarray((there & (n < threshold)).any(axis=1))
@@ -49,7 +50,7 @@ def join_small(
 
 
 def numbers(cell: Ints, cells: int, groups: Ints, width: int, decided: Bools | None) -> tuple[Ints, Bools]:
-    """Of each cell and group: how many were decided on in the end, and whether anybody is counted at any step.
+    """For each cell and group: how many have a final decision, and whether anyone is counted at any step.
 
     `groups` has a code for each row that is counted, negative for all other rows; `decided` None means all of them.
     """
@@ -67,9 +68,9 @@ def join_requisitions(
     """The stratum of each requisition, from its numbers of applicants by group: no group has few in any of them.
 
     Rare groups first: requisitions with few of the group, in the order of its share, are joined until there are
-    enough; what is left over goes to the last of them, or to the most similar requisition that has enough by itself.
-    Those of one stratum of `start` stay together, and only requisitions of one value of `within` are joined.
-    `there` says where a group is counted at some step; by default where it has applicants.
+    enough; any left over go to the last of them, or to the most similar requisition that has enough by itself.
+    Requisitions of one stratum of `start` stay together, and only requisitions of one value of `within` are joined.
+    `there` says where a group is counted at some step; by default, where it has applicants.
     """
     place = np.arange(len(n), dtype=np.int64) if start is None else start
     if threshold < 2 or n.ndim < 2:
@@ -108,7 +109,7 @@ def join_requisitions(
 
 
 def common(one: Ints, other: Ints) -> Ints:
-    """The finest strata that hold those of both wholly."""
+    """The finest strata that contain the strata of both whole."""
     place = np.arange(len(one), dtype=np.int64)
     while True:
         before = place

@@ -3,23 +3,23 @@
 Every test is a quadratic form of a score, a sum over people i of u_i = (1[g_i = g] - share)(y_i - rate), pooled or
 within requisitions. Under the null the scores of all tests are about normal with covariance C = sum_i u_i u_i':
 tables, pooled and stratified tests, attributes, crossings and segments share people, so their tests are far from
-independent and Holm's correction gives too much away. Test l has a *weight* w_l. With p* a draw under the null and
-s = p / w in ascending order,
+independent, and Holm's correction would give away too much. Test l has a *weight* w_l. With p* a draw under the null
+and s = p / w in ascending order,
 
     adjusted p_(j) = max over i <= j of  P( some l >= i has p*_(l) <= s_(i) w_(l) )
 
 The event of a test with a discrete law is p* <= the largest value it can attain that is not above s w.
 
-*Families.* The weights of a family are in the proportion of their `weight`, at the level at which the family by itself
-would have error share x alpha.
+*Families.* The weights in a family are proportional to `weight`, at the level at which the family alone would have
+error share x alpha.
 
 *Draws.* 8,000 draws of the normal law with a fixed seed estimate these probabilities. Near alpha, where a finding
 depends on the estimate, the union is sampled by importance: draw event l in proportion to its level a_l, replace the
 score of test l by a draw from its tail, move all others along with it, and average  sum(a) / (number of events that
 occur). Its relative error is that of an average of numbers between 1 / (number of tests) and 1.
 
-Square roots and whitening are symmetric, V diag(1/sqrt(e)) V': eigenvectors have neither a sign nor an order of their
-own, and the draws must not depend on the order of rows.
+Square roots and whitening are symmetric, V diag(1/sqrt(e)) V': eigenvectors have no inherent sign or order, and the
+draws must not depend on the order of rows.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ROUNDING = 1 + 1e-9
 
 @dataclass(frozen=True, eq=False)
 class PageTest:
-    """One test of a page: its p, its degrees of freedom, its family, and the p-values that it can attain."""
+    """One test of a page: its p, its degrees of freedom, its family, and the p-values it can attain."""
 
     p: float
     df: int = 1
@@ -53,8 +53,8 @@ class PageTest:
     attainable: Floats | None = None
     """Ascending; None for a continuous law."""
     weight: float = 1.0
-    """Beside the other tests of its family; it may depend on the numbers of people and of those selected, not on which
-    group these are of."""
+    """Relative to the other tests of its family; it may depend on the numbers of people and of selections, but not on
+    which group was selected."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class JointNull:
 
     @cached_property
     def _white(self) -> tuple[Floats, list[Floats], Ints]:
-        """The covariance after whitening each test by itself, the space that each test spans, and its dimension."""
+        """The covariance after whitening each test separately, the space that each test spans, and its dimension."""
         C = self.covariance
         white, spans, rank = np.zeros_like(C), [], []
         for block in self.blocks:

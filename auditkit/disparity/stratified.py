@@ -3,7 +3,7 @@
 With a = x1, m = x1 + x0, t = n1 + n0 of each stratum:
 
     exact            the law of sum(a) given all margins, a convolution of hypergeometric laws; two-sided p: all
-                     outcomes that are no likelier than the one observed. For where CMH's approximation is poor:
+                     outcomes that are no likelier than the one observed. Used if CMH's approximation is poor:
     Mantel-Fleiss    min(sum E - sum L, sum U - sum E) < 5,  E = n1 m/t,  L = max(0, m-n0),  U = min(n1, m)
     Breslow-Day      sum (a-A)^2/V - (sum (a-A))^2 / sum V        (the second term is Tarone's correction)
                      A: the count in [L, U] whose odds ratio is that of Mantel-Haenszel,
@@ -25,7 +25,7 @@ from auditkit.disparity.hypergeometric import TIE
 Floats = NDArray[np.float64]
 
 MOST_STRATA, MOST_OUTCOMES = 5_000, 20_000
-"""The exact test is for few selections; beyond these sizes it is left out."""
+"""The exact test is for few selections; above these sizes it's left out."""
 NEGLIGIBLE = 1e-40
 
 
@@ -61,13 +61,13 @@ class ExactTest:
 
     p: float
     mid_p: float
-    """p less half of the probability of the counts at hand."""
+    """p minus half the probability of the observed counts."""
     attainable: Floats
     """All values that p can take, given the margins; ascending."""
 
 
 def exact_test(n1: Any, x1: Any, n0: Any, x0: Any) -> ExactTest | None:
-    """Two-sided exact conditional test over strata; None where it is too large to compute."""
+    """Two-sided exact conditional test over strata; None if it's too large to compute."""
     n1, a, n0, m = _informative(n1, x1, n0, x0)
     lower, upper = np.maximum(0, m - n0), np.minimum(n1, m)
     if len(n1) > MOST_STRATA or float(np.sum(upper - lower)) > MOST_OUTCOMES:
@@ -105,7 +105,7 @@ def exact_p(n1: Any, x1: Any, n0: Any, x0: Any) -> float | None:
 
 
 def agreement(n1: Any, x1: Any, n0: Any, x0: Any) -> Agreement | None:
-    """Breslow-Day test with Tarone's correction; None with fewer than two strata that tell anything."""
+    """Breslow-Day test with Tarone's correction; None with fewer than two informative strata."""
     n1, a, n0, m = _informative(n1, x1, n0, x0)
     t = n1 + n0
     r, s = float(np.sum(a * (n0 - m + a) / t)), float(np.sum((n1 - a) * (m - a) / t))

@@ -1,4 +1,4 @@
-"""Ordered groups, such as bands of age: does the rate rise or fall along them.
+"""Ordered groups, such as age bands: does the rate rise or fall along them?
 
 With scores s_j of the groups j (their order, 0, 1, 2, ...), n applicants and x selected in each, P = S/N:
 
@@ -6,7 +6,7 @@ With scores s_j of the groups j (their order, 0, 1, 2, ...), n applicants and x 
     within requisitions the same sums over requisitions k with their own P_k, and the variance of sampling without
                         replacement, m (t-m) / (t (t-1)) (sum n s^2 - (sum n s)^2 / t)        (Mantel's extension)
 
-Where there are requisitions the second decides, the first otherwise, both with the design effect of the table.
+With requisitions the second test decides, otherwise the first, both with the design effect of the table.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Band:
-    """One of the ordered groups beside the first; interval and p are those of this pair by itself."""
+    """One of the ordered groups compared with the first; interval and p are those of this pair alone."""
 
     group: str
     applicants: int
@@ -41,7 +41,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Trend:
-    """Over ordered groups; Z is negative where the rate falls."""
+    """Over ordered groups; Z is negative if the rate falls."""
 
     groups: tuple[str, ...]
     z: float
@@ -62,7 +62,7 @@ class Trend:
 def trend(
     groups: Sequence[str], n: Ints, x: Ints, designs: Mapping[Literal["pooled", "within"], Designs] | None = None
 ) -> Trend | None:
-    """Of counts by stratum and ordered group; None where nothing can be told. `designs` of "pooled" and "within"."""
+    """The trend in counts by stratum and ordered group; None if it can't be computed. `designs`: "pooled", "within"."""
     n, x = np.atleast_2d(n).astype(np.float64), np.atleast_2d(x).astype(np.float64)
     order = np.arange(n.shape[1], dtype=np.float64)
     total, chosen = n.sum(axis=0), x.sum(axis=0)
@@ -87,7 +87,7 @@ def trend(
 
 
 def bands(groups: Sequence[str], n: Ints, x: Ints, adverse: bool, alpha: float) -> tuple[Band, ...]:
-    """Each group beside the first, from total counts; x counts the favourable outcome."""
+    """Each group compared with the first, from total counts; x counts the favourable outcome."""
     found = []
     for j, group in enumerate(groups):
         pair = Pair(int(n[j]), int(x[j]), int(n[0]), int(x[0]), adverse)

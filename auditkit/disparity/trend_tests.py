@@ -1,6 +1,6 @@
 """The trends of a page: bands of each row, counts, and scores u_i = (s_i - mean s)(y_i - rate) for `stepdown`.
 
-Means and rates are those of the requisition where the test within requisitions decides, of all otherwise.
+Means and rates are those of the requisition if the test within requisitions decides, otherwise those of all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 
 TREND = "trend"
 FEWEST_OF_BAND = 10
-"""Applicants of the last band of an ordered attribute; with fewer it is joined with the one before."""
+"""The fewest applicants in the last band of an ordered attribute; with fewer it is joined to the previous band."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class TrendTest:
     cut: Cut
     found: Trend
     band: Ints
-    """Of each row of the data, -1 for those who are not in the table."""
+    """For each row of the data; -1 if it isn't in the table."""
     stratum: Ints
     """Of each row of the data."""
     n: Ints
@@ -77,7 +77,7 @@ def trend_tests(
             band = np.where(data.reached(cut.before), band, -1)
         chosen = np.where(data.good(cut.step), band, -1)
         n, x = (_count(stratum, who, len(cut.strata.names), len(names)) for who in (band, chosen))
-        # Where being selected is bad, the trend is that of being selected.
+        # If being selected is bad, the trend is that of being selected.
         own = trend(names, n, n - x if cut.adverse else x, designs[cut.key])
         if own is not None:
             own = replace(own, bands=bands(names, n.sum(axis=0), x.sum(axis=0), cut.adverse, settings.alpha))
@@ -86,7 +86,7 @@ def trend_tests(
 
 
 def _strata(data: Applicants, cut: Cut, band: Ints, many: int, threshold: int) -> Ints:
-    """Those of the table, joined further where a band, finer than a group, has few applicants."""
+    """The table's requisitions, joined further if a band, which is finer than a group, has few applicants."""
     own = cut.strata.of_row
     n, there = numbers(own, len(cut.strata.names), band, many, data.decided)
     return join_requisitions(n, threshold, there=there)[own]
@@ -98,7 +98,7 @@ def _count(stratum: Ints, band: Ints, K: int, many: int) -> Ints:
 
 
 def _bands(data: Applicants, cut: Cut, threshold: int) -> tuple[tuple[str, ...], Ints]:
-    """The bands in their order, and that of each applicant at any step. The last are joined until they are shown."""
+    """The bands in order, and each applicant's band at any step. The last bands are joined until they can be shown."""
     everyone = np.where(data.counted, cut.everyone, -1)
     order = data.ordered[cut.attribute]
     if cut.attribute not in data.bands:

@@ -1,8 +1,8 @@
 """Instance and solution files (`auditkit-instance/2`, `auditkit-solution/3`): their formats, and how they are read.
 
-Files are read through these models and `auditkit schema` prints the JSON Schemas that they imply, so each format is
-stated once. The models check the shape of a document, the classes of `search.py` and `instance.py` what it means;
-problems of both kinds are collected, each with its place in the file.
+These models read the files, and `auditkit schema` prints the JSON Schemas they imply, so each format is stated once.
+The models check the shape of a document, the classes in `search.py` and `instance.py` its meaning; problems of both
+kinds are collected, each with its place in the file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SOLUTION = "auditkit-solution/3"
 SECOND_SOLUTION = "auditkit-solution/2"
 """The same without the `meaning` of rows."""
 FIRST_SOLUTION = "auditkit-solution/1"
-"""As auditkit 0 wrote it: one lottery over policies with weights, for all searches together."""
+"""The format of auditkit 0: one lottery over policies with weights, for all searches together."""
 
 
 M = TypeVar("M", bound=BaseModel)
@@ -44,7 +44,7 @@ class StateModel(_Model):
 
     reward: float = Field(
         default=0.0,
-        description="paid (or, if negative, cost) when the state is left; of a terminal state when it is entered",
+        description="paid (a cost, if negative) when the state is left; for a terminal state, when it is entered",
     )
     to: dict[str, float] = Field(
         default_factory=dict, description="next state = probability; they sum to 1, or there are none"
@@ -52,7 +52,7 @@ class StateModel(_Model):
     terminal: bool = Field(default=False, description="entering it means selection; a rejection is not terminal")
     selected: bool = Field(default=False, description="another name for `terminal`")
     stage: str | None = Field(default=None, description="name by which constraints can refer to it")
-    true_reward: float | None = Field(default=None, description="long-term utility in place of `reward`")
+    true_reward: float | None = Field(default=None, description="long-term utility, instead of `reward`")
     membership: dict[str, dict[str, float]] = Field(
         default_factory=dict, description="attribute = group = its chance given the path to this state"
     )
@@ -97,7 +97,7 @@ class ChainModel(_Model):
 
 
 class _BoxOrChain:
-    """Candidates are read one by one, so that each problem names its candidate; the schema has them all the same."""
+    """Candidates are read one by one, so that each problem names its candidate; the schema still includes them."""
 
     def __get_pydantic_json_schema__(self, _: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return handler(TypeAdapter(BoxModel | ChainModel).core_schema)
@@ -115,9 +115,9 @@ class LimitModel(_Model):
 
     label: str
     capacity: int = Field(ge=0)
-    by: str | None = Field(default=None, description="an attribute: the limit is on candidates with the `value`")
+    by: str | None = Field(default=None, description="an attribute: the limit applies to candidates with the `value`")
     value: str | float | None = None
-    candidates: list[str] | None = Field(default=None, description="ids, in place of `by` and `value`")
+    candidates: list[str] | None = Field(default=None, description="ids, instead of `by` and `value`")
 
 
 class SearchModel(_Model):
@@ -173,14 +173,14 @@ class OutcomeModel(_Part):
 
 
 class RowModel(_Part):
-    """One condition, and how it is met."""
+    """One condition, and how well it is met."""
 
     label: str
     type: str
     sense: Literal["<=", "==", ">="]
     value: float
     bound: float
-    slack: float = Field(description="distance from the bound, not negative on the right side")
+    slack: float = Field(description="distance from the bound; not negative if the condition is met")
     dual: float = Field(description="what the optimum gains per unit by which the bound is moved")
     meaning: Meaning | None = Field(default=None, description="null in `auditkit-solution/2` and before")
 
@@ -278,21 +278,21 @@ class _SolvedModel(_Part):
         default_factory=list, description="the proof that they cannot"
     )
     g_rdip: dict[str, JsonValue] | None = Field(
-        default=None, description="of this method: its settings, its rounds, and how far it ended from the optimum"
+        default=None, description="of this method: its settings, its rounds, and how far from the optimum it ended"
     )
     price_of_fairness: PriceModel
     instance: InstanceHash
 
 
 class SolutionModel(_SolvedModel):
-    """A solved instance, with all that is needed to check it."""
+    """A solved instance, with everything needed to check it."""
 
     format: Literal["auditkit-solution/3", "auditkit-solution/2"]
     constrained: OptimumModel | None
 
 
 class FirstSolutionModel(_SolvedModel):
-    """A solution in the format that came before."""
+    """A solution in the previous format."""
 
     format: Literal["auditkit-solution/1"]
     constrained: FirstOptimumModel | None
@@ -331,14 +331,16 @@ def solution_of(document: object) -> SolutionModel | FirstSolutionModel:
 def instance_from_document(document: Any) -> Instance:
     """The instance of a parsed document; raises InputError with every problem and its place."""
     if not isinstance(document, dict):
-        raise InputError(Problem("", "the file holds no JSON object", f'it must begin with {{"format": "{INSTANCE}"'))
+        raise InputError(
+            Problem("", "the file doesn't contain a JSON object", f'it must begin with {{"format": "{INSTANCE}"')
+        )
     if document.get("format") not in (INSTANCE, UNCERTAIN_INSTANCE):
         found = document.get("format")
-        raise InputError(Problem("format", f"{found!r} is not a format known here", f'write "{INSTANCE}"'))
+        raise InputError(Problem("format", f"{found!r} is not a known format", f'write "{INSTANCE}"'))
     problems: list[Problem] = []
     model = _validate(InstanceModel, document, "", problems)
     if model is None:
-        # say what is wrong inside the searches too, as far as they can be read
+        # also report what's wrong inside the searches, as far as they can be read
         rough = document.get("searches")
         for i, search in enumerate(rough if isinstance(rough, list) else []):
             if isinstance(search, dict) and isinstance(search.get("candidates"), list):
@@ -361,7 +363,7 @@ def _search(model: SearchModel, place: str, problems: list[Problem]) -> Search |
     candidates = [_candidate(c, f"{place}.candidates[{j}]", problems) for j, c in enumerate(model.candidates)]
     whole = tuple(c for c in candidates if c is not None)
     try:
-        # with candidates missing their number is wrong, so only judge the capacity against all that were written
+        # if candidates are missing, their number is wrong: judge the capacity only against all that were written
         capacity = model.capacity if len(whole) == len(candidates) else min(max(model.capacity, 0), len(whole))
         limits = [_limit(limit, j) for j, limit in enumerate(model.limits)]
         search = Search(model.id, capacity, whole, limits if len(whole) == len(candidates) else ())
@@ -388,7 +390,7 @@ def _state(name: str, model: StateModel) -> State:
 
 def _candidate(raw: Any, place: str, problems: list[Problem]) -> Candidate | None:
     if not isinstance(raw, dict):
-        problems.append(Problem(place, f"is no JSON object but {raw!r}"))
+        problems.append(Problem(place, f"must be a JSON object, not {raw!r}"))
         return None
     name = f"{place} {raw['id']!r}" if "id" in raw else place
     try:

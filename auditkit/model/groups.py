@@ -9,7 +9,7 @@ UNKNOWN = "unknown"
 """The label of applicants of unknown category."""
 
 GROUP = "group"
-"""The name of the attribute where the groups of an instance have none."""
+"""The name of the attribute if an instance's groups have none."""
 
 Groups = str | Mapping[str, str | None]
 """The group of a candidate, or one for each protected attribute; None where it is unknown."""
@@ -32,9 +32,9 @@ def groups_of(group: Groups) -> dict[str, str]:
 def comparable(
     sizes: Mapping[str, float], minimum_share: float | Fraction = MINIMUM_SHARE, threshold: int = 0
 ) -> tuple[str, ...]:
-    """Groups of one attribute that are compared, in the order given, from their (expected) numbers of applicants.
+    """The groups of one attribute to compare, in the order given, by their (expected) numbers of applicants.
 
-    Left out: applicants of unknown category, groups under `minimum_share` of the known applicants, and groups under
+    Left out are applicants of unknown category, groups under `minimum_share` of the known applicants, and groups under
     `threshold` applicants, which a report must not show.
     """
     least = Fraction(str(minimum_share))  # 0.02 means 2/100, not the nearest binary number

@@ -1,7 +1,6 @@
 """An instance of sequential search: independent searches, solved together because constraints may span them all.
 
-The solver sees none of these objects but their `layout`: all states of all candidates of all searches in flat arrays,
-built once.
+The solver sees only their `layout`: all states of all candidates of all searches in flat arrays, built once.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 INSTANCE, UNCERTAIN_INSTANCE = "auditkit-instance/1", "auditkit-instance/2"
-"""The second has `membership`; a file without it is written in the first."""
+"""The second format has `membership`; a file without it is written in the first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,7 @@ class Instance(Shown):
 
     searches: Sequence[Search]
 
-    if TYPE_CHECKING:  # what it takes is wider than what it holds
+    if TYPE_CHECKING:  # it accepts wider types than it stores
 
         def __init__(self, searches: Iterable[Search]) -> None: ...
 
@@ -66,7 +65,7 @@ class Instance(Shown):
 
     @property
     def warnings(self) -> list[str]:
-        """What looks like a mistake: rejections that are marked as selections."""
+        """Likely mistakes: rejections that are marked as selections."""
         odd = {
             (name, candidate.id, search.id): None
             for search in self.searches
@@ -83,14 +82,14 @@ class Instance(Shown):
         ]
 
     def __getitem__(self, search: str) -> Search:
-        """The search of an id."""
+        """The search with this id."""
         for one in self.searches:
             if one.id == search:
                 return one
         raise InputError(Problem("search", f"there is no search {search!r}", nearest(search, self.layout.search_ids)))
 
     def replace(self, *, capacities: Mapping[str, int] | None = None, only: Iterable[str] | None = None) -> Instance:
-        """The instance with other capacities of some searches, or with some of its searches only."""
+        """The instance with new capacities for some searches, or with only some of its searches."""
         kept = self.searches if only is None else [self[name] for name in only]
         if capacities is not None and not isinstance(capacities, Mapping):
             raise InputError(wrong_type("capacities", capacities, "a table of search id: positions"))
@@ -100,7 +99,7 @@ class Instance(Shown):
         return Instance(tuple(changed(s, capacity=other.get(s.id, s.capacity)) for s in kept))
 
     def among(self, searches: Ints) -> Instance:
-        """Some of its searches, by their places: their candidates are not made, nor laid out anew."""
+        """Some of its searches, by position, without creating their candidates or laying them out a second time."""
         return LaidOut(ByKind(self.searches, searches), self.layout.among(searches))
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -116,7 +115,7 @@ class Instance(Shown):
         """An instance from a table with one row for each value that a candidate may turn out to have.
 
         Columns `search`, `capacity`, `candidate`, `group` (or `group:NAME` for each protected attribute), `cost`,
-        `value` and `prob`; optionally `true_value`, and `attribute:NAME` for what else candidates carry.
+        `value` and `prob`; optionally `true_value`, and `attribute:NAME` for anything else that candidates carry.
         `to_frame("values")` is the inverse.
         """
         import pandas as pd
@@ -126,10 +125,10 @@ class Instance(Shown):
         return _from_frame(frame)
 
     def to_frame(self, part: Literal["candidates", "values"] = "candidates") -> pd.DataFrame:
-        """The candidates or the values that they may turn out to have, as a table.
+        """The candidates, or the values that they may turn out to have, as a table.
 
-        `candidates`: one row per candidate; cost and mean value are those of boxes, which have one inspection.
-        `values`: one row per value of each box, without loss (`from_frame`); chains have no such table.
+        `candidates`: one row per candidate; boxes, which have one inspection, have a cost and a mean value.
+        `values`: one row per value of each box, without loss (see `from_frame`); chains don't have such a table.
         """
         import pandas as pd
 
@@ -162,12 +161,12 @@ class Instance(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LaidOut(Instance):
-    """An instance that is known by its layout; `searches` may make each search when it is asked for."""
+    """An instance defined by its layout; `searches` may create each search on demand."""
 
-    layout: Layout = field()  # no default: it replaces what an instance works out
+    layout: Layout = field()  # no default: it replaces what an instance derives
 
     def __post_init__(self) -> None:
-        """Nothing to check: what was laid out was checked."""
+        """Nothing to check: whatever was laid out was checked."""
 
     def __repr__(self) -> str:
         return _told(len(self.layout.candidate_ids), len(self.layout.search_ids))
@@ -200,7 +199,7 @@ def _limit(limit: Limit) -> dict[str, JsonValue]:
 
 
 def _group(group: Groups) -> dict[str, JsonValue]:
-    """The key `group`, absent where all groups are uncertain."""
+    """The key `group`, absent if all groups are uncertain."""
     return {"group": group if isinstance(group, str) else dict(group)} if group else {}
 
 
@@ -334,7 +333,7 @@ def _groups_in(row: pd.Series[Any], named: list[str]) -> Groups:
 
 
 def _cell_problems(frame: pd.DataFrame, optional: list[str]) -> list[Problem]:
-    """Cells that are empty or no numbers, and rows of one search or candidate that contradict each other."""
+    """Cells that are empty or not numbers, and rows of one search or candidate that contradict each other."""
     import pandas as pd
 
     problems = []

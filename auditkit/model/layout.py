@@ -1,15 +1,15 @@
 """The flat form of an instance: every state of every candidate of every search, numbered one after another.
 
-Candidates of the same law, cost and groups are one *kind*. A firm has few of them, and what their states pay and how
-they follow one another is held once for each kind. Arrays of all states (`reward`, say) are made when they are asked
-for and, where there are many states, not kept: memory follows the kinds. Loops should ask for them once.
+Candidates with the same law, cost and groups are one *kind*. A firm has few kinds, and what their states pay and how
+they follow one another is stored once per kind. Arrays of all states (`reward`, say) are made on demand and, if there
+are many states, not kept: memory grows with the kinds. Loops should ask for them once.
 
 States of a candidate are contiguous, its start state first and, when its chain has no cycle, every state after
 those that lead to it. Candidates of a search are contiguous. A *selecting* state is one whose visit means that
 the candidate is selected: a terminal state (paid on entry), or a `stop` state, the known value of a box (paid when
 it is left, because the firm may also leave it alone). A box with m values therefore has m + 1 states.
 
-Two sparse patterns are fixed by the structure alone and filled with numbers by each evaluation (docs/method.md):
+The structure alone fixes two sparse patterns, which each evaluation fills with numbers (docs/method.md):
 
     law[s]    states whose index can be the smallest met from s on the way to selection
     mass[s]   states whose index can be the smallest met on the way from the start to s
@@ -50,8 +50,8 @@ T = TypeVar("T")
 
 
 def dot(x: Floats, y: Floats) -> float:
-    """Their product, summed in one order on one core: BLAS starts threads, which cost more than the sum, disturb those
-    of the kernels, and whose number shows in the last digits."""
+    """Their product, summed in one order on one core: BLAS would start threads, which cost more than the sum, disturb
+    the kernels' threads, and whose number affects the last digits."""
     return float(np.einsum("i,i->", x, y))
 
 
@@ -71,7 +71,7 @@ class Pattern:
 
 @dataclass(frozen=True, eq=False)
 class Uncertain:
-    """Groups that are known by their probability: those of one attribute, perhaps crossed with others that are known.
+    """Groups known by their probability: those of one attribute, perhaps crossed with others that are known.
 
     Name c of the partition is group `group[c]` of the attribute, among candidates whose `known` class is `within[c]`.
     """
@@ -86,7 +86,7 @@ class Uncertain:
 class Partition:
     """Candidates by the groups of one attribute (or of several, crossed): `codes` is -1 where the group is unknown.
 
-    Where membership is uncertain, `sizes` are expected numbers and what a group counts comes from `Layout.share`.
+    If membership is uncertain, `sizes` are expected numbers and `Layout.share` says what a group counts.
     """
 
     by: str
@@ -112,13 +112,13 @@ class Partition:
         return comparable(dict(zip(self.names, self.sizes.tolist(), strict=True)))
 
     def members(self, code: int) -> Bools:
-        """The candidates of a group; raises InputError where that is uncertain."""
+        """The candidates of a group; raises InputError if that is uncertain."""
         if self.uncertain is not None:
-            raise uncertain_problem(self.by, "nobody can be told apart by them")
+            raise uncertain_problem(self.by, "they don't say who is in which group")
         return self.codes == code
 
     def among(self, who: Ints) -> Partition:
-        """Of some of the candidates, where groups are known: those that occur among them."""
+        """For some of the candidates, if groups are known: the groups that occur among them."""
         present, codes = np.unique(self.codes[who], return_inverse=True)
         named = present[present >= 0]
         codes = codes - (len(present) - len(named))  # unknown, -1, comes first
@@ -138,7 +138,7 @@ class Partition:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What a candidate's chain looks like, apart from its rewards and probabilities."""
+    """The structure of a candidate's chain, apart from its rewards and probabilities."""
 
     edges: Pattern
     law: Pattern
@@ -180,7 +180,7 @@ class CandidateKinds:
         return np.repeat(np.arange(len(self.shapes)), np.diff(self.ptr))
 
     def take(self, which: Ints) -> CandidateKinds:
-        """Some of the kinds, or the same several times."""
+        """Some of the kinds, possibly repeated."""
         ptr, edge_ptr = (_offsets(np.diff(every)[which]) for every in (self.ptr, self.edge_ptr))
         of_states = {name: getattr(self, name) for name in ("reward", "true_reward", "stage", "terminal", "stop")}
         return CandidateKinds(
@@ -211,7 +211,7 @@ class CandidateKinds:
 
 
 class ByKind(Sequence[T]):
-    """One item for each candidate, held once for each kind."""
+    """One item per candidate, stored once per kind."""
 
     def __init__(self, items: Sequence[T], kind: Ints) -> None:
         self.items, self.kind = items, kind
@@ -230,7 +230,7 @@ class ByKind(Sequence[T]):
 
 
 class Structure:
-    """The shapes of all candidates one after another, put together when they are first asked for: boxes need none."""
+    """The shapes of all candidates one after another, put together on first use: boxes don't need them."""
 
     def __init__(self, shapes: tuple[Shape, ...], kind: Ints, sizes: Ints) -> None:
         self.shapes, self.kind, self.sizes = shapes, kind, sizes
@@ -267,7 +267,7 @@ class Structure:
 
 @dataclass(frozen=True)
 class Numbered(Sequence[str]):
-    """Names that are a prefix and a number."""
+    """Names that consist of a prefix and a number."""
 
     prefix: str
     numbers: range
@@ -311,7 +311,7 @@ class Layout:
     """Capacities within those of the searches; None where there are none."""
     _kept: dict[str, NDArray[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
     like: InitVar[Layout | None] = None
-    """A layout from which only capacities and rewards differ: what follows from neither is taken over."""
+    """A layout that differs only in capacities and rewards: whatever doesn't depend on them is taken over."""
 
     def __post_init__(self, like: Layout | None) -> None:
         for name in ("cells", "only_boxes", "edge_prob") if like is not None else ():
@@ -333,8 +333,8 @@ class Layout:
         return np.ascontiguousarray(of_kinds[np.repeat(begin, np.diff(ptr)) + np.arange(ptr[0], ptr[-1])])
 
     def to_kinds(self, of_states: Floats) -> Floats:
-        """What is known of every state, added up for the states of each kind; kept of the last array that is read-only,
-        because many sums over all states follow from it."""
+        """An array of all states, added up for the states of each kind; kept for the last read-only array, because many
+        sums over all states follow from it."""
         if of_states.flags.writeable:
             return self._to_kinds(of_states)
         whose, found = current().latest(of_states, "of kinds", lambda: (self.kinds, self._to_kinds(of_states)))
@@ -347,7 +347,7 @@ class Layout:
         return found
 
     def total(self, of_kinds: NDArray[Any], of_states: Floats) -> float:
-        """What is known of the states of each kind times a number of every state, added up."""
+        """An array of the kinds' states times one of all states, added up."""
         return dot(np.asarray(of_kinds, dtype=np.float64), self.to_kinds(of_states))
 
     def by_candidate(self, of_kinds: NDArray[Any], of_states: Floats) -> Floats:
@@ -360,7 +360,7 @@ class Layout:
         return found
 
     def products(self, of_kinds: NDArray[Any], of_states: Floats) -> Iterator[Floats]:
-        """What is known of the states of each kind times a number of every state, of some candidates at a time."""
+        """An array of the kinds' states times one of all states, for some candidates at a time."""
         for states, place in self._in_kinds():
             yield of_kinds[place] * of_states[states]
 
@@ -376,7 +376,7 @@ class Layout:
         return iter([(slice(0, self.states), self._made("in_kinds", lambda: next(found)[1]))])
 
     def _made(self, name: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """An array of all states, kept where there are few."""
+        """An array of all states, kept if there are few."""
         if name in self._kept:
             return self._kept[name]
         made = make()
@@ -408,7 +408,7 @@ class Layout:
 
     @property
     def value_chance(self) -> Floats:
-        """Where every candidate is a box: the chance of each value, 1 for starts."""
+        """If every candidate is a box: the chance of each value, 1 for starts."""
         return self._made("value_chance", lambda: self.of_states(self.kinds.chance))
 
     @property
@@ -418,7 +418,7 @@ class Layout:
 
     @cached_property
     def barred(self) -> Bools:
-        """Candidates who can never be selected, because their search or a limit around them has no position."""
+        """Candidates who can never be selected, because their search or a limit around them has no positions."""
         found = (self.capacity == 0)[self.candidate_search]
         if self.limits is not None:
             for capacity, members in zip(self.limits.capacity, self.limits.members(self.search_ptr), strict=True):
@@ -438,7 +438,7 @@ class Layout:
         return np.searchsorted(self.candidate_ptr, states, side="right") - 1
 
     def places_in_kinds(self, states: Ints) -> Ints:
-        """Where some states are among the states of kinds."""
+        """The positions of some states among the states of kinds."""
         owner = self.owners(states)
         return np.asarray(states - self.candidate_ptr[owner] + self.kinds.ptr[self.candidate_kind[owner]])
 
@@ -502,7 +502,7 @@ class Layout:
         return self.candidate_ptr[:-1]
 
     def part(self, first: int, last: int) -> Layout:
-        """The searches first..last-1 by themselves, as far as policies see them."""
+        """The searches first..last-1 alone, as far as policies see them."""
         own = slice(int(self.search_ptr[first]), int(self.search_ptr[last]))
         ptr, kind = self.candidate_ptr[own.start : own.stop + 1], self.candidate_kind[own]
         return replace(
@@ -523,7 +523,7 @@ class Layout:
         )
 
     def among(self, searches: Ints) -> Layout:
-        """Some of the searches, as if they were all: groups and texts that none of their candidates has are unknown."""
+        """Some of the searches, as if there were no others: groups and texts of other candidates don't exist."""
         counts = np.diff(self.search_ptr)[searches]
         search_ptr = _offsets(counts)
         who = runs(self.search_ptr[searches], counts)
@@ -580,7 +580,7 @@ class Layout:
         first = one.uncertain is not None
         unsure, sure = (one, two) if first else (two, one)
         if sure.uncertain is not None or unsure.uncertain is None or unsure.uncertain.known is not None:
-            raise uncertain_problem(by, "how they occur together is not known")
+            raise uncertain_problem(by, "how they occur together isn't known")
         pairs = [(g, h) for g in range(len(unsure.names)) for h in range(len(sure.names))]
         names = tuple("+".join((unsure.names[g], sure.names[h])[:: 1 if first else -1]) for g, h in pairs)
         within = np.array([h for _, h in pairs], dtype=np.int64)
@@ -596,7 +596,7 @@ class Layout:
         return np.asarray(of_kinds[self.candidate_kind])
 
     def share(self, partition: Partition, code: int) -> Floats | Bools:
-        """Of every state: the chance that a visit of it is of a group, which is 0 or 1 where groups are known."""
+        """For every state, the chance that a visit belongs to a group, which is 0 or 1 if groups are known."""
         told = partition.uncertain
         if told is None:
             return np.asarray((partition.codes == code)[self.state_candidate])
@@ -606,7 +606,7 @@ class Layout:
         return found
 
     def sizes_among(self, partition: Partition, who: Bools) -> Ints | Floats:
-        """The number of each group among some candidates, expected where groups are uncertain."""
+        """The number of each group among some candidates, expected if groups are uncertain."""
         told = partition.uncertain
         if told is None:
             return np.bincount(partition.codes[who & (partition.codes >= 0)], minlength=len(partition.names))
@@ -617,7 +617,7 @@ class Layout:
 
     @property
     def uncertain(self) -> bool:
-        """Whether groups of some attribute are known by their probability only."""
+        """Whether the groups of some attribute are known only by their probability."""
         return bool(self.kinds.membership)
 
     @property
@@ -631,7 +631,7 @@ class Layout:
         return Partition.coded("+".join(self.protected), names, place[self.candidate_group])
 
     def find(self, group: str, by: str | None = None, key: str = "group") -> tuple[Partition, int]:
-        """The partition and number of a group; its name alone will do where only one attribute has it."""
+        """The partition and number of a group; its name alone will do if only one attribute has it."""
         if by is not None:
             choices = [self.partition(by)]
         else:
@@ -649,7 +649,7 @@ class Layout:
     def by_attribute(self, per_candidate: NDArray[Any]) -> dict[str, dict[str, float]]:
         """Sum over the candidates of each group of each protected attribute; uncertain groups by what is known before.
 
-        What candidates are selected with says more of their groups: see `visits_by_attribute`.
+        What is known at selection says more about their groups: see `visits_by_attribute`.
         """
         found = {}
         for name, part in self.protected.items():
@@ -680,7 +680,7 @@ class Layout:
         return {name: found[name] for name in self.protected}
 
     def units(self, selected: NDArray[Any]) -> tuple[UnitNumbers, ...]:
-        """What a policy makes of the limits inside searches, by their labels; `selected` is per candidate."""
+        """How a policy fills the limits inside searches, by their labels; `selected` is per candidate."""
         if self.limits is None:
             return ()
         capacity = self.limits.capacity.astype(np.float64)
@@ -707,7 +707,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """One candidate, laid out by itself."""
+    """One candidate, laid out alone."""
 
     shape: Shape
     reward: Floats
@@ -721,7 +721,7 @@ class _Piece:
 
 
 def lay_out(searches: Sequence[Search]) -> Layout:
-    """Flatten the searches of an instance. What is alike is laid out once, so many candidates are quick."""
+    """Flatten the searches of an instance. Identical candidates are laid out once, so many candidates are quick."""
     candidates = tuple(c for search in searches for c in search.candidates)
     each, counts = np.arange(len(candidates)), [len(search.candidates) for search in searches]
     return lay_out_alike(
@@ -737,7 +737,7 @@ def lay_out(searches: Sequence[Search]) -> Layout:
 
 @dataclass(frozen=True, eq=False)
 class BoxKinds:
-    """Boxes, one of each kind, as arrays: the values of kind t, which rise, are `ptr[t]`..`ptr[t + 1]`."""
+    """Boxes, one of each kind, as arrays: the values of kind t, in rising order, are `ptr[t]`..`ptr[t + 1]`."""
 
     ptr: Ints
     cost: Floats
@@ -966,7 +966,7 @@ def _places(ptr: Ints, which: Ints, into: Ints) -> Iterator[tuple[slice, Ints]]:
 
 
 def runs(first: Ints, sizes: Ints) -> Ints:
-    """So many numbers from first[0] on, then those from first[1] on, and so on."""
+    """This many numbers from first[0] on, then from first[1] on, and so on."""
     begin = _offsets(sizes)
     return np.asarray(np.repeat(first - begin[:-1], sizes) + np.arange(begin[-1]))
 
@@ -1033,7 +1033,7 @@ def _box_shape(m: int) -> Shape:
 
 
 def _pieces(candidates: Sequence[Candidate]) -> tuple[list[_Piece], Ints]:
-    """Boxes of the same law and cost, and chains that share their states, are laid out once; and which is whose."""
+    """Boxes with the same law and cost, and chains that share their states, laid out once; and which is whose."""
     pieces: list[_Piece] = []
     number: dict[tuple[object, ...], int] = {}
     which = np.empty(len(candidates), dtype=np.int64)
@@ -1080,7 +1080,7 @@ def _box_piece(box: Box) -> _Piece:
 
 def _chain_piece(chain: Chain) -> _Piece:
     reachable, cyclic = _order(chain)
-    names = tuple(dict.fromkeys([*reachable, *chain.by_name]))  # those never reached come last, cut off
+    names = tuple(dict.fromkeys([*reachable, *chain.by_name]))  # unreachable ones come last, cut off
     position = {name: i for i, name in enumerate(names)}
     states = [chain.by_name[name] for name in names]
     live = states[: len(reachable)]

@@ -1,6 +1,6 @@
 """Capacities within a search's capacity: at most five of a department, of these at most two of a team.
 
-The sets of candidates that are limited are nested or disjoint (a *laminar* family, the paper's matroid that firms
+The limited sets of candidates are nested or disjoint (a *laminar* family, the one of the paper's matroids that firms
 have), so they form a forest under the search itself. `Limits` numbers them within each search from 1, every set after
 those that contain it; 0 is the search.
 """
@@ -26,7 +26,7 @@ def _whole(value: object) -> object:
 
 
 Whole = Annotated[int | float, BeforeValidator(_whole)]
-"""Recorded numbers are whole, expected ones need not be; a report writes 3, not 3.0."""
+"""Recorded numbers are whole, expected ones needn't be; a report writes 3, not 3.0."""
 
 
 class Member(Protocol):
@@ -52,7 +52,7 @@ class Limit:
     value: str | float | None = None
     candidates: tuple[str, ...] | None = None
 
-    if TYPE_CHECKING:  # what it takes is wider than what it holds
+    if TYPE_CHECKING:  # it accepts wider types than it stores
 
         def __init__(
             self,
@@ -70,13 +70,13 @@ class Limit:
         if self.capacity < 0:
             problems.append(Problem("capacity", f"{self.capacity} is not a number of positions", "give 0 or more"))
         if (self.candidates is None) == (self.by is None) or (self.by is None) != (self.value is None):
-            what = "says whom it limits neither by an attribute nor by a list, or by both"
+            what = "must say whom it limits, either by an attribute or by a list"
             problems.append(Problem("", what, "give `by` and `value`, or `candidates`"))
         if problems:
             raise InputError(problems)
 
     def members(self, candidates: Sequence[Member]) -> list[int]:
-        """Places of those that are limited; raises an InputError where there are none."""
+        """Positions of the limited candidates; raises InputError if there are none."""
         if self.candidates is not None:
             place = {candidate.id: i for i, candidate in enumerate(candidates)}
             unknown = [name for name in self.candidates if name not in place]
@@ -109,7 +109,7 @@ def _is(attribute: float | str | None, value: float | str) -> bool:
 
 @dataclass(frozen=True)
 class UnitNumbers:
-    """The limits of one label in all searches; numbers are expected ones, or those that were counted."""
+    """The limits with one label in all searches; numbers are expected or counted."""
 
     label: str
     searches: int

@@ -1,7 +1,7 @@
 """Membership: groups that a policy does not see, as the chance of each group given what is known.
 
 Given what is known before the inspection, group and value of a candidate are independent of those of the others. A
-policy that sees neither the group nor anything else about it but the value then has group outcomes that are affine in
+policy that sees neither the group nor anything about it beyond the value then has group outcomes that are affine in
 its visits p, with theta_g the *membership* of a state:
 
     E[outcomes of group g] = sum_s theta_g(s) p(s)         theta_g(start) = P(g | x),  theta_g(v) = P(g | x, v)
@@ -11,7 +11,7 @@ In a chain theta_g(s) = P(g | the path to s), which must not depend on the path.
     theta_g(s) = sum_t A(s, t) theta_g(t)
 
 for every state s that has successors t: dividing by theta_g(s) gives the transitions of the group's own chain. A dead
-end is never left, so its membership counts nowhere and may be omitted.
+end is never left, so its membership never counts and may be omitted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from auditkit.model.search import State
 
 TOLERANCE = 1e-9
-"""How far memberships may be from consistent before they are refused."""
+"""How inconsistent memberships may be before they are refused."""
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ class Share:
     before: float
     given: Floats
 
-    if TYPE_CHECKING:  # what it takes is wider than what it holds
+    if TYPE_CHECKING:  # it accepts wider types than it stores
 
         def __init__(self, before: float, given: ArrayLike) -> None: ...
 
@@ -67,7 +67,7 @@ def shares(raw: Mapping[str, Mapping[str, Share | Mapping[str, Any]]]) -> dict[s
 
 
 def box_problems(membership: Shares, given_groups: Iterable[str], probs: Floats) -> list[Problem]:
-    """What is inconsistent in the membership of a box; `given_groups` are the attributes whose group is known."""
+    """Inconsistencies in the membership of a box; `given_groups` are the attributes whose group is known."""
     found = _name_problems(membership, given_groups)
     for name, groups in membership.items():
         place, wrong = f"membership.{name}", len(found)
@@ -89,7 +89,7 @@ def box_problems(membership: Shares, given_groups: Iterable[str], probs: Floats)
 
 
 def chain_problems(states: Sequence[State], given_groups: Iterable[str]) -> list[Problem]:
-    """What is inconsistent in the membership of the states of a chain."""
+    """Inconsistencies in the membership of the states of a chain."""
     names = dict.fromkeys(name for state in states for name in state.membership)
     found = _name_problems(
         {name: {g: 0 for s in states for g in s.membership.get(name, ())} for name in names}, given_groups
@@ -115,7 +115,7 @@ def chain_problems(states: Sequence[State], given_groups: Iterable[str]) -> list
 
 
 def _step_problems(state: State, by_name: Mapping[str, State], name: str, groups: Iterable[str]) -> list[Problem]:
-    """theta_g(s) against what follows; states without membership may make up the rest."""
+    """theta_g(s) compared with what follows; states without membership may make up the rest."""
     known = {t: p for t, p in state.to.items() if name in by_name[t].membership}
     open_rest = max(0.0, 1.0 - math.fsum(known.values()))
     for group in groups:
@@ -123,7 +123,7 @@ def _step_problems(state: State, by_name: Mapping[str, State], name: str, groups
         here = state.membership[name].get(group, 0.0)
         if not -TOLERANCE <= here - after <= open_rest + TOLERANCE:
             what = f"is {exact(here)}, but {exact(after)} in the states that follow, on average"
-            fix = "P(group) must not change by moving on, on average; states that are reached by paths of different "
+            fix = "on average, P(group) must not change by moving on; states that are reached by paths of different "
             return [Problem(f"states.{state.name}.membership.{name}.{group}", what, f"{fix}membership must be split")]
     return []
 
@@ -132,7 +132,7 @@ def _name_problems(membership: Mapping[str, Mapping[str, object]], given_groups:
     found, known = [], set(given_groups)
     for name, groups in membership.items():
         if not name or "+" in name:
-            what = "the name of an attribute is not empty and has no +, which crosses attributes"
+            what = "the name of an attribute must not be empty or contain +, which crosses attributes"
             found.append(Problem(f"membership.{name}", what))
         if name in known:
             found.append(Problem(f"membership.{name}", "is also in `group`", "give one of the two"))
@@ -145,6 +145,6 @@ def _name_problems(membership: Mapping[str, Mapping[str, object]], given_groups:
 
 
 def uncertain_problem(by: str, what: str) -> InputError:
-    """For a question that needs to know who is in which group."""
-    fix = "it needs policies that see the group: --group-aware, or `group` in place of `membership` in an instance"
-    return InputError(Problem("by", f"the groups of {by} are known by their probability only: {what}", fix))
+    """The problem of a question that needs to know who is in which group."""
+    fix = "it needs policies that see the group: --group-aware, or `group` instead of `membership` in an instance"
+    return InputError(Problem("by", f"the groups of {by} are known only by their probability: {what}", fix))

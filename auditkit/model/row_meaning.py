@@ -1,10 +1,10 @@
-"""What a row asks for, as data: the groups, the outcome and the segment as fields, so that no program reads a label.
+"""What a row asks for, as data: fields for the groups, the outcome and the segment, so that no program reads a label.
 
 A constraint attaches one of these to each of its rows and measures (`Row.meaning`). The report writes its sentences and
 tables from them, `auditkit-solution/3` has them as `meaning`, and `basis` tells intervals how a row scales:
 
     rate     the coefficients of a group are divided by its number of candidates
-    count    they are not
+    count    they aren't
     None     unknown: nothing that depends on it is computed
 """
 
@@ -39,7 +39,7 @@ class _OfGroups(_Meaning):
 @dataclass(frozen=True, kw_only=True)
 class _OfTwoGroups(_OfGroups):
     against: str
-    """The group that it is compared with."""
+    """The group it is compared with."""
     within: str | None = None
     """The segment within whose `value` the row holds; both None: everywhere."""
     value: str | None = None
@@ -47,7 +47,7 @@ class _OfTwoGroups(_OfGroups):
 
 @dataclass(frozen=True, kw_only=True)
 class RateGap(_OfTwoGroups):
-    """Rate (or, with basis "count", number) of `group` less that of `against`: at most `maximum`; 0: they are equal."""
+    """Rate (or, with basis "count", number) of `group` minus that of `against`: at most `maximum`; 0 means equal."""
 
     kind: Literal["rate_gap"] = "rate_gap"
     maximum: float

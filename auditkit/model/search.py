@@ -1,4 +1,4 @@
-"""Instances of sequential search: what can be inspected at what cost, and what may come of it.
+"""Instances of sequential search: what can be inspected, at what cost, and what may come of it.
 
 A **candidate** is a finite Markov chain. A state pays its reward when it is *left* (a cost is a negative
 reward); a *terminal* state pays when it is *entered*, and entering it means that the candidate is selected.
@@ -7,8 +7,8 @@ A **search** has a capacity and candidates; an **instance** is one search or man
 
 Rewards, costs and values are in one unit, the user's; probabilities are pure numbers.
 
-The solver sees none of these objects but their `layout`: all states of all candidates of all searches in flat
-arrays, built once (`layout.py`).
+The solver sees only their `layout`: all states of all candidates of all searches in flat arrays, built once
+(`layout.py`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SUM_TOLERANCE = 1e-9
 """How far the probabilities of a state may be from summing to 1 before they are refused."""
 
 MOST_STEPS = 1_000_000
-"""Steps of a chain on average; what rounding leaves of a chain that hardly ever ends is not its law."""
+"""Average steps of a chain; if a chain hardly ever ends, rounding errors swamp its law."""
 
 
 def _read_only(name: str, values: Any) -> NDArray[np.float64]:
@@ -67,7 +67,7 @@ def _is(value: object, *types: type) -> bool:
 
 
 LARGEST = 1e100
-"""What no score, cost, rating or coefficient exceeds: sums, squares and products of larger numbers overflow."""
+"""The largest score, cost, rating or coefficient: sums, squares and products of larger numbers overflow."""
 _A_NUMBER = f"a finite number of at most {LARGEST:g}"
 
 
@@ -80,7 +80,7 @@ def _usable(number: float) -> bool:
 class Box:
     """A one-stage candidate: inspection costs `cost` and shows one of `values`.
 
-    `membership` replaces `group` for attributes whose groups are known by their probability only (`membership.py`).
+    `membership` replaces `group` for attributes whose groups are known only by their probability (`membership.py`).
     """
 
     id: str
@@ -92,7 +92,7 @@ class Box:
     attributes: Mapping[str, float | str] = field(default_factory=dict)
     membership: Shares = field(default_factory=dict)
     checked: InitVar[bool] = field(default=False, kw_only=True)
-    """Take the arrays as they are: whoever made them has checked them, all at once, and they are read-only."""
+    """Take the arrays as they are: their maker has checked them, all at once, and they are read-only."""
 
     if TYPE_CHECKING:  # what it takes is wider than what it holds
 
@@ -146,7 +146,7 @@ class Box:
 class State:
     """A state of a chain: `reward` is paid on leaving it, or on entering it if it means being selected.
 
-    A candidate is rejected in a state that is not `selected` and where nothing follows. Files say `terminal`.
+    A candidate is rejected in a state that isn't `selected` and that nothing follows. Files say `terminal`.
     """
 
     name: str
@@ -169,7 +169,7 @@ class Chain:
     states: tuple[State, ...]
     attributes: Mapping[str, float | str] = field(default_factory=dict)
     checked: InitVar[bool] = field(default=False, kw_only=True)
-    """Take the states as they are: a chain with the same ones was checked."""
+    """Take the states as they are: a chain with the same states was checked."""
 
     if TYPE_CHECKING:
 
@@ -201,7 +201,7 @@ class Chain:
 
     @property
     def worthless_selections(self) -> tuple[str, ...]:
-        """States that mean being selected and pay 0 while others pay: perhaps rejections that are marked as hires."""
+        """States that mean being selected and pay 0 while others pay: perhaps rejections marked as hires."""
         paying = [state for state in self.states if state.selected and state.reward != 0]
         return tuple(state.name for state in self.states if paying and state.selected and state.reward == 0)
 
@@ -225,7 +225,7 @@ class Chain:
         return problems
 
     def _endless_problems(self) -> list[Problem]:
-        """States that reach neither a terminal state nor one where nothing follows, or only after ages."""
+        """States that never reach a terminal state or a dead end, or only after a very long time."""
         cyclic = self._cyclic()
         ends = {state.name for state in self.states if state.name not in cyclic}
         grew = bool(cyclic)
@@ -237,13 +237,13 @@ class Chain:
             what = "never ends: no terminal state and no dead end can be reached from it"
             return [Problem(f"states.{name}", what) for name in endless]
         return [
-            Problem(f"states.{name}", f"takes more than {MOST_STEPS:,} steps on average to end, which is not followed")
+            Problem(f"states.{name}", f"takes more than {MOST_STEPS:,} steps on average to end, which is not supported")
             for name, steps in _expected_steps(cyclic).items()
             if not 0 < steps <= MOST_STEPS
         ]
 
     def _cyclic(self) -> dict[str, dict[str, float]]:
-        """States from which some path comes back to where it was, with the chances of what follows."""
+        """States from which some path returns, with the chances of what follows."""
         follow = {state.name: {t: p for t, p in state.to.items() if p > 0} for state in self.states}
         before: dict[str, list[str]] = {name: [] for name in follow}
         for name, to in follow.items():
@@ -285,7 +285,7 @@ def _group_problems(group: Groups, uncertain: bool) -> list[Problem]:
         if group or uncertain
         else [Problem("group", "names no attribute", 'write {"attribute": "label"} or one label')]
     )
-    what = "the name of an attribute is not empty and has no +, which crosses attributes"
+    what = "the name of an attribute must not be empty or contain +, which crosses attributes"
     return found + [Problem(f"group.{name}", what) for name in group if not name or "+" in name]
 
 
@@ -325,7 +325,7 @@ Candidate = Box | Chain
 
 
 def uncertain_attributes(candidate: Candidate) -> Collection[str]:
-    """Protected attributes whose group is known by its probability only."""
+    """Protected attributes whose group is known only by its probability."""
     if isinstance(candidate, Box):
         return candidate.membership.keys()
     return dict.fromkeys(name for state in candidate.states for name in state.membership)
@@ -340,7 +340,7 @@ class Search:
     candidates: tuple[Candidate, ...]
     limits: tuple[Limit, ...] = ()
     nest: Nest | None = field(init=False, default=None)
-    """How the limits lie in one another."""
+    """How the limits are nested."""
 
     if TYPE_CHECKING:
 

@@ -1,10 +1,10 @@
-"""What is worked out once and used again, in one place: the session owns every cache.
+"""All caches in one place: the session owns what is worked out once and reused.
 
-Policies that were evaluated on a layout, its unconstrained visits, the types of its candidates, and the last answers of
-an instance are kept as long as their owner lives, which policies that name it by their rows prolong. `with Session():`
-gives a block of code one of its own, whose end frees what was kept: for instances that are asked once. Everything else
-shares the session of the process, and what depends on no instance (`kept`) is that of the process everywhere. Answers
-do not depend on what is kept.
+Policies evaluated on a layout, its unconstrained visits, the types of its candidates, and the last answers about an
+instance are kept as long as their owner lives (policies that refer to it by their rows keep it alive). `with
+Session():` gives a block of code its own session, which frees everything at its end: for instances that are asked only
+once. Everything else shares the session of the process, as does everywhere what depends on no instance (`kept`).
+Answers don't depend on what is kept.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Session:
         self._answers: dict[object, Callable[..., object]] = {}
         self._tokens: list[Token[Session]] = []
         self.last_visits: Floats | None = None
-        """Those that were asked for last: an audit asks each outcome for a few sums in a row."""
+        """The most recent ones: an audit asks each outcome for a few sums in a row."""
 
     def get(self, owner: object, name: str, make: Callable[[], T]) -> T:
-        """What is kept with an owner under a name, made if it is not there."""
+        """What is kept with an owner under a name, made if it isn't there."""
         own = self._kept.setdefault(owner, {})
         if name not in own:
             own[name] = make()
@@ -46,7 +46,7 @@ class Session:
         return cast(T, held[1])
 
     def answers(self, function: Callable[..., T], most: int | None) -> Callable[..., T]:
-        """A function that remembers what it answered, the last `most` times."""
+        """A function that remembers its last `most` answers."""
         found = self._answers.get(function)
         if found is None:
             found = self._answers.setdefault(function, lru_cache(most)(function))

@@ -1,10 +1,10 @@
 """Cells: the states of an instance by the group of the candidate and by what a visit means.
 
 A visit means that the candidate is inspected (its start is left), leaves a stage, is selected, or several of these.
-Rows on numbers or rates by group weigh all states of a cell alike, so that one number for each cell says them.
+Rows on numbers or rates by group weight all states of a cell alike, so one number per cell describes them.
 
-Where groups are known by their probability, a visit counts in several *shared* cells, one for each group and what the
-visit means, with the chance of the group. Rows on such groups are sums over shared cells.
+If groups are known by their probability, a visit counts in several *shared* cells, one for each group and meaning of
+the visit, with the chance of the group. Rows on such groups are sums over shared cells.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ MOST_SHARED = 20_000_000
 """Entries of `shares`."""
 
 SELECTED, STARTS, STAGES = 1, 2, 4
-"""Terms of the number that says what a visit means; stages are counted from 1 on, in units of the last."""
+"""Terms of the number that encodes what a visit means; stages are counted from 1, in units of the last."""
 
 
 @dataclass(frozen=True, eq=False)
 class StateCells:
     of_state: NDArray[Any]
-    """The cell of every state, in the smallest integers that hold it."""
+    """The cell of every state, in the smallest integers that fit."""
     sizes: Ints
     """How many states each cell has."""
     group: Ints
@@ -46,7 +46,7 @@ class StateCells:
     first_shared: Mapping[str, int]
     """Of attributes with shared cells: the number of the first. Those of one meaning are contiguous."""
     width: int
-    """How many states each candidate has, if visits mean the same for all of them in this order; else 0."""
+    """How many states each candidate has, if visits mean the same for all of them in this order; otherwise 0."""
     _kept: dict[int, tuple[Floats, Floats | None]] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What `by_meaning` found of arrays that cannot change, which are kept with it."""
 
@@ -88,7 +88,7 @@ class StateCells:
         return found.ravel()
 
     def by_meaning(self, weights: Floats) -> Floats | None:
-        """Weights of all states by what a visit means; None if they tell more apart."""
+        """Weights of all states by what a visit means; None if they distinguish more."""
         if id(weights) in self._kept:
             return self._kept[id(weights)][1]
         found = np.zeros(int(self.meaning.max(initial=-1)) + 1)

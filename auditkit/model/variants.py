@@ -1,12 +1,11 @@
 """The same instance with one thing changed: other capacities, or scores of a group multiplied by a factor or shifted.
 
-What a question of the kind "what if" is asked of. The flat form of an instance is taken over and changed in place of
-being rebuilt, because a sweep asks for it many times.
+What-if questions use these variants. The flat form of an instance is changed rather than rebuilt, because a sweep
+needs it many times.
 
 **Biased signals** (the paper's bias factor rho): a candidate whose value is v is seen as rho * v, or some points higher
-or lower. The firm searches by
-what it sees; in the long term it lives with v. The values before the change, or the true values if the instance has
-them, are therefore the true values of the variant.
+or lower. The firm searches by what it sees; in the long term it lives with v. So the values before the change, or the
+true values if the instance has them, are the true values of the variant.
 """
 
 from __future__ import annotations
@@ -118,7 +117,7 @@ def _scaled(candidate: Candidate, factor: float) -> Candidate:
 def _paid(layout: Layout, who: Bools) -> tuple[Ints, CandidateKinds, Bools]:
     """The kind of every candidate, the kinds, and their states in which one of `who` is selected.
 
-    Where kinds have some of them and some others, as departments have, they are split.
+    Kinds that include both these and others, as departments do, are split.
     """
     of, kinds = layout.candidate_kind, layout.kinds
     meant = np.bincount(of[who], minlength=len(kinds.group)) > 0
@@ -129,7 +128,7 @@ def _paid(layout: Layout, who: Bools) -> tuple[Ints, CandidateKinds, Bools]:
 
 
 class Later(Sequence[Search]):
-    """The searches of a variant, made when the first of them is asked for, which is seldom."""
+    """The searches of a variant, made when the first of them is needed, which is seldom."""
 
     def __init__(self, make: Callable[[], Iterable[Search]]) -> None:
         self._make = make

@@ -1,12 +1,12 @@
-"""The managerial questions, asked of one fitted instance. Pure functions; every number is of a certified optimum.
+"""The managerial questions, asked about one fitted instance. Pure functions; every number is a certified optimum's.
 
 | question | function |
 | --- | --- |
-| what does each value of a constraint's parameter cost, and from which on does it cost anything? | frontier |
+| what does each value of a constraint's parameter cost, and where does it start to cost anything? | frontier |
 | what if the scores of a group are biased? | sensitivity |
 | how strict should a constraint be, given how biased scores are? | bias_table |
 | how many more positions make up for a constraint? | more_positions |
-| what is one more unit of a budget worth, against one more position? | budget_or_position |
+| what is one more unit of a budget worth, compared with one more position? | budget_or_position |
 | which limits inside searches bind, and what is one more place there worth? | more_places |
 | all of these, about a user's data | ask |
 """

@@ -1,8 +1,9 @@
 """How strict a constraint should be, given how biased the scores of a group are: the paper's adjustable quotas.
 
-For each factor rho at which the scores of the group are seen, and each value theta of the constraint's parameter (the
-share of a quota): what is kept of the utility without the constraint, in the short term (by what is seen) and in the
-long term (by what candidates are worth). `best` is the value that yields most in the long term at each factor.
+For each factor rho at which the group's scores are seen, and each value theta of the constraint's parameter (the share
+of a quota), the table gives the share of the unconstrained utility that is kept, in the short term (by what is seen)
+and in the long term (by what candidates are worth). `best` is the value that yields most in the long term at each
+factor.
 """
 
 from __future__ import annotations

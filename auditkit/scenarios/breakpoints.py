@@ -1,16 +1,16 @@
-"""A frontier whole instead of on a grid: where its slope changes, exactly.
+"""A whole frontier instead of a grid: exactly where its slope changes.
 
-Where the parameter t moves nothing but the bounds of rows, b(t) = b0 + t b1, the optimum U(t) is concave and made of
-straight pieces. The duals at t give a line that touches U there and lies above it everywhere,
+If the parameter t moves only the bounds of rows, b(t) = b0 + t b1, the optimum U(t) is concave and made of straight
+pieces. The duals at t give a line that touches U there and lies above it everywhere,
 
     U(s) <= U(t) + (s - t) duals(t).b1.
 
 Two such lines cross between their points. If U meets the crossing, the slope changes there and nowhere else in between;
-otherwise the line found there cuts the interval in two. So every solve finds a point of a new piece or proves that a
-piece is straight. Columns do not depend on bounds and serve every t.
+otherwise the line found there cuts the interval in two. So every solve either finds a point of a new piece or proves
+that a piece is straight. Columns don't depend on bounds and serve every t.
 
-At values that cannot be met the proof of that is a line too: it is crossed at the nearest value that it does not
-exclude, and so on until one can be met.
+If a value can't be met, the proof of that is a line too: the next value tried is the nearest that it doesn't exclude,
+and so on until one can be met.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_KNOWN = 48
 """Columns that a solve starts from."""
 
 ON_THE_LINE = 1e-10
-"""Of the size of the optimum: what lies closer to a line is on it."""
+"""Relative to the optimum: a point closer to a line than this is on it."""
 
 
 class NotStraight(InputError):
@@ -65,7 +65,7 @@ class Touch:
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """`ends` of straight pieces in order of their values; `apart` is the most by which U can lie above the pieces."""
+    """`ends` of straight pieces in order of their values; `apart` is how far U can lie above the pieces at most."""
 
     ends: tuple[Touch, ...]
     apart: float
@@ -79,7 +79,7 @@ def pieces(layout: Layout, make: Callable[[float], Sequence[Constraint]], low: f
 def _moving(
     layout: Layout, make: Callable[[float], Sequence[Constraint]], low: float, high: float
 ) -> tuple[Rows, Floats, Floats]:
-    """The rows at some value, b0 and b1. The ends may be stated otherwise: tolerance 0 is an equality."""
+    """The rows at some value, b0 and b1. The ends may have a different form: tolerance 0 is an equality."""
     at = [low + share * (high - low) for share in (0.25, 0.5, 0.75)]
     first, middle, last = (bind(make(value), layout) for value in at)
     if first.measures:
@@ -87,7 +87,7 @@ def _moving(
     if not _alike(first, middle) or not _alike(first, last):
         raise NotStraight("this number changes the weights of a row, not only its bound")
     if not np.allclose(middle.bounds, (first.bounds + last.bounds) / 2, rtol=1e-12, atol=1e-300):
-        raise NotStraight("a bound does not follow this number in proportion")
+        raise NotStraight("a bound doesn't move in proportion to this number")
     slope = (last.bounds - first.bounds) / (at[2] - at[0]) if high > low else np.zeros(len(first))
     return first, first.bounds - at[0] * slope, slope
 
@@ -158,7 +158,7 @@ class _Search:
         return ON_THE_LINE * touch.optimum.size
 
     def _push(self, open_: list[tuple[float, float, float, float]], a: Touch, b: Touch) -> None:
-        """Put an interval among those that are left, by how far U may lie above its chord; not if it is straight."""
+        """Queue an interval by how far U may lie above its chord, unless it's straight."""
         steep = a.slope - b.slope
         if b.value <= a.value or steep <= 0:
             return
@@ -172,7 +172,7 @@ class _Search:
 
 
 def _bends(ends: list[Touch], least: Callable[[Touch], float]) -> list[Touch]:
-    """Without the points inside a straight piece."""
+    """Drop the points inside a straight piece."""
     kept = ends[:1]
     for here, after in pairwise(ends[1:] + ends[-1:]):
         last = kept[-1]

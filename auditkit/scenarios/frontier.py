@@ -2,11 +2,10 @@
 
     U(t) = max { R.p : p meets the constraint with parameter t, and all other constraints }
 
-for any of the constraint's `parameters`, such as a quota's share or a budget's limit, or another number that it has.
-Beside it: how many positions stay unfilled, who is selected, and the value of t from which the constraint costs
-anything. That
-value is where the best policies without the constraint stop meeting it. There may be many of them: candidates whom the
-data cannot tell apart are tied, and ties can be broken in favour of the constraint.
+for any of the constraint's `parameters`, such as a quota's share or a budget's limit, or another of its numbers. It
+also says how many positions stay unfilled, who is selected, and the value of t from which the constraint costs
+anything. That value is where the best policies without the constraint stop meeting it. There may be many such policies:
+candidates whom the data can't tell apart are tied, and ties can be broken in favour of the constraint.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FREE = 1e-9
-"""Of the utility: a loss below this is none."""
+"""Relative to the utility: a smaller loss counts as none."""
 
 HELD = ("value", "selected")
 """What a table of points does not repeat: its first column, and numbers by group."""
@@ -42,7 +41,7 @@ HELD = ("value", "selected")
 STEPS = 10
 HALVINGS = 8
 MOST_TIES = 5
-"""Ways of breaking ties that are carried from value to value before each value is asked for its own."""
+"""How many ways of breaking ties are carried from value to value before each value looks for its own."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class FrontierPoint:
 
 @dataclass(frozen=True)
 class Frontier:
-    """`starts` is the value from which the constraint costs something, None if no value tried does."""
+    """`starts` is the value from which the constraint costs something; None if no value tried does."""
 
     label: str
     constraint: Constraint
@@ -88,9 +87,9 @@ class Frontier:
     """With exact breakpoints: the curve is straight between the points, or lies at most this much above."""
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a value, without those in `frame.attrs["left_out"]`.
+        """One row per value, without those in `frame.attrs["left_out"]`.
 
-        With exact breakpoints the slope up to the next one too, and `frame.attrs["apart"]`.
+        Exact breakpoints also get the slope up to the next one, and `frame.attrs["apart"]`.
         """
         import pandas as pd
 
@@ -114,16 +113,16 @@ def frontier(
     steps: int = STEPS,
     exact: bool = False,
 ) -> Frontier:
-    """Solve the instance for each of `values` (default: so many steps from nothing to the most that makes sense).
+    """Solve the instance for each of `values` (default: this many steps from nothing to the most that makes sense).
 
-    With `exact` for every value between the least and the largest: the points are those at which the slope changes, for
-    parameters that move nothing but bounds (`breakpoints.py`).
+    `exact` covers every value between the smallest and the largest: the points are those at which the slope changes,
+    for parameters that move only bounds (`breakpoints.py`).
     """
     parameter = parameter or main_parameter(constraint)
     tightens = tightens or next((p.tightens for p in constraint.parameters if p.name == parameter), 1)
     base = solve_once(instance, others)
     if base.constrained is None:
-        raise InputError(f"without {constraint.to_spec()} already, {', '.join(base.conflict)} cannot hold")
+        raise InputError(f"even without {constraint.to_spec()}, {', '.join(base.conflict)} cannot hold")
     free = base.constrained.outcome
     grid = sorted(set(values if values is not None else default_values(constraint, parameter, free, steps)))
     present = getattr(constraint, parameter, None)
@@ -139,7 +138,7 @@ def frontier(
     )
     if exact:
         if not grid:
-            raise InputError(Problem(parameter, "there is no value to begin with", "give the least and the largest"))
+            raise InputError(Problem(parameter, "there is no value to start from", "give the smallest and the largest"))
         least, most = (float(value) for value in (grid[0], grid[-1]))
         found = pieces(free.layout, lambda t: [changed(constraint, parameter, t), *others], least, most)
         points = tuple(_point(end.value, end.optimum, free) for end in found.ends)
@@ -169,7 +168,7 @@ def _bend(points: Sequence[FrontierPoint], tightens: int, free: Outcome) -> floa
 
 
 def main_parameter(constraint: Constraint) -> str:
-    """The name of the number that a constraint would have turned."""
+    """The name of the number that a constraint wants varied."""
     if constraint.parameter is None:
         raise InputError(Problem("parameter", f"{constraint.type!r} declares none in `parameters`", "name one"))
     return constraint.parameter.name
@@ -235,7 +234,7 @@ def _slacks(constraint: Constraint, parameter: str, value: float, layout: Layout
 
 
 def _met_by(rows: Rows, values: Floats, visits: Floats) -> Floats:
-    """The same of rows that are bound, and their values."""
+    """The same for bound rows, and their values."""
     room = rows.bounds - values if len(rows) else np.zeros(0)
     room = np.where(rows.is_equality, -np.abs(room), rows.signs * room) if len(rows) else room
     return np.append(room, [measure.slack(visits) for measure in rows.measures])
@@ -253,7 +252,7 @@ class _Start:
     """There are no other constraints."""
     at: Callable[[float], Solution]
     tied: list[Sums] = field(default_factory=list)
-    """What other best policies yield, which were evaluated on the way."""
+    """What other best policies yield that were evaluated along the way."""
 
     @property
     def much(self) -> float:
@@ -289,14 +288,14 @@ class _Start:
         return low, high
 
     def met_by_known(self, value: float) -> bool:
-        """Like `met_for_nothing`, by the policies that were evaluated already."""
+        """Like `met_for_nothing`, using the policies already evaluated."""
         return self._met(value, fresh=False)
 
     def met_for_nothing(self, value: float) -> bool:
         """Whether the free optimum meets the constraint, or a mixture of it with another best policy does.
 
-        That other one breaks the ties of the free optimum in favour of the row that it misses most. With one row
-        nothing is overlooked; with several something may be.
+        The other policy breaks the ties of the free optimum in favour of the row that it misses most. With one row
+        nothing is overlooked; with several, something may be.
         """
         return self._met(value, fresh=True)
 
@@ -325,7 +324,7 @@ class _Start:
         return any(_mixed(free, rows.signs * (rows.bounds - each.values), rows.is_equality) for each in others)
 
     def costs(self, solution: Solution) -> bool:
-        """By the duals: near the start a loss may be too small to be told from rounding, its slope is not."""
+        """By the duals: near the start a loss may be too small to tell from rounding, but its slope isn't."""
         best = solution.constrained
         if solution is self.base:
             return False
@@ -336,7 +335,7 @@ class _Start:
 
 
 def _mixed(free: Floats, other: Floats, equality: Bools) -> bool:
-    """Whether some mixture of two policies has no slack below 0, or none but 0 where an equality asks for it."""
+    """Whether some mixture of two policies has no slack below 0, and slack 0 for equalities."""
     least, most = 0.0, 1.0  # weights of the other policy with which every row is met
     for x, y, equal in zip(free, other, equality, strict=True):
         bounds = ((x, y), (-x, -y)) if equal else ((x, y),)

@@ -1,9 +1,9 @@
-"""Problems that differ a little, solved one after another, each from the one before.
+"""Problems that differ slightly, solved one after another, each starting from the previous one.
 
-On the same layout (another bound, quota share or constraint) the policies that were evaluated before, for whatever
-problem, serve the next one too (`pool.py`). Otherwise (other capacities, other scores) their duals do: evaluated on the
-new problem, the policies that the neighbour follows are near its own. Convex constraints name their policies by cuts,
-which do not carry over at all.
+On the same layout (a different bound, quota share or constraint) the policies evaluated before, for any problem, also
+serve the next one (`pool.py`). Otherwise (different capacities or scores) their duals do: evaluated on the new problem,
+the neighbour's policies are close to its own. Convex constraints describe their policies by cuts, which don't carry
+over at all.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Which limits inside searches bind, and what one more place there is worth.
 
-With the duals of the optimum fixed, the Lagrangian is a sum over searches, and what it gains by one more place of a
-limit is the most that the place can be worth. The places that promise most, one for each label, are then solved
-exactly.
+With the duals of the optimum fixed, the Lagrangian is a sum over searches, and its gain from one more place in a limit
+is the most that the place can be worth. The most promising places, one per label, are then solved exactly.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ MOST_SOLVED = 5
 """Places that are solved exactly; the others are bounded."""
 
 WORTHLESS = 1e-9
-"""Of the utility: a place worth less is worth nothing."""
+"""Relative to the utility: a place worth less counts as worth nothing."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class MorePlaces:
 
 
 def more_places(instance: Instance, constraints: Sequence[Constraint]) -> MorePlaces | None:
-    """The worth of one more place; None where no search has limits, or constraints cannot hold."""
+    """The worth of one more place; None if no search has limits, or the constraints can't hold."""
     layout = instance.layout
     limits = layout.limits
     solution = solve_once(instance, constraints)

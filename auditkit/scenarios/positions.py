@@ -1,15 +1,15 @@
 """More positions, and more budget.
 
-**A few positions more.** The smallest number of further positions with which the constrained optimum is worth as much
-as the unconstrained one is now, in short-term and in long-term utility. In an instance of many searches a position goes
-where it is worth most: with the duals fixed the Lagrangian is a sum over searches, and the worth of one more position
-in a search falls with their number, so that giving positions one by one to the search with the largest gain is best at
-these duals (of the constrained optimum as it is now). These gains added up bound what so many more positions are worth:
-the first number whose bound reaches the target is the least that can be enough, and is solved first. The number that is
-found is enough, and one less along the same way is not; both are solved.
+**A few more positions.** The smallest number of additional positions with which the constrained optimum is worth as
+much as the unconstrained one is now, in short-term and in long-term utility. In an instance of many searches a position
+goes where it is worth most: with the duals fixed the Lagrangian is a sum over searches, and the worth of one more
+position in a search falls with their number. So giving positions one by one to the search with the largest gain is best
+at these duals (of the current constrained optimum). The sum of these gains bounds what this many more positions are
+worth: the first number whose bound reaches the target is the smallest that can be enough, and is solved first. The
+number found is enough, and one less along the same path isn't; both are solved.
 
 **Budget or position.** With U(k, b) the optimum with capacity k and a budget's limit b: U(k, b + unit) - U(k, b)
-against U(k + 1, b) - U(k, b), the position again where it is worth most; and the dual, the worth of the first bit.
+against U(k + 1, b) - U(k, b), with the position where it is worth most; and the dual, the worth of the first bit.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Extra:
     positions: int | None
     reached: float | None
     one_less: float | None
-    """What one position less yields; None where none is needed."""
+    """What one position less yields; None if none is needed."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> Mor
 
     def at(extra: int) -> tuple[float, float]:
         if extra not in worth:
-            with Session():  # nothing else is asked about these capacities
+            with Session():  # nothing else uses these capacities
                 found = line.solve(with_capacities(instance, order.capacities(extra)), constraints).constrained
                 if found is None:
                     raise ArithmeticError("constraints that held with fewer positions do not hold with more")
@@ -88,7 +88,7 @@ def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> Mor
     if instance.layout.has_true_rewards:
         first, extra = order.promising(target - worth[0][1]), max(worth)
         gained = worth[extra][1] - worth[0][1]
-        if gained > 0:  # what was solved says more than what was promised
+        if gained > 0:  # a solved gain is better evidence than a promised one
             first = math.ceil(extra * (target - worth[0][1]) / gained)
         long = _smallest(lambda e: at(e)[1], target, order.room, first)
     specs = tuple(constraint.to_spec() for constraint in constraints)
@@ -101,8 +101,8 @@ def _worth(outcome: Outcome) -> tuple[float, float]:
 
 
 def _smallest(worth: Callable[[int], float], target: float, most: int, first: int) -> Extra:
-    """The smallest number that reaches the target: looked for around `first`, and along the line between what is known
-    to be too few and to be enough."""
+    """The smallest number that reaches the target: searched for around `first`, and along the line between a number
+    known to be too few and one known to be enough."""
     enough = target - 1e-9 * max(1.0, abs(target))
     now = worth(0)
     if now >= enough:
@@ -124,7 +124,7 @@ def _smallest(worth: Callable[[int], float], target: float, most: int, first: in
 
 @dataclass(frozen=True, eq=False)
 class _Order:
-    """Searches in the order in which they are given further positions."""
+    """Searches in the order in which they get further positions."""
 
     capacity: Ints
     searches: Ints
@@ -147,7 +147,7 @@ class _Order:
 def _ranked(layout: Layout, optimum: Optimum, gain: float) -> _Order:
     """Gains of the 1st, 2nd, ... further position of every search at the optimum's duals, largest first.
 
-    No further position is ranked that comes after twice as many as promise the `gain`; those are given out evenly.
+    Only twice as many positions as promise the `gain` are ranked; any others are given out evenly.
     """
     room = np.diff(layout.search_ptr) - layout.capacity
     layers = int(min(LAYERS, room.max(initial=0))) if len(layout.search_ids) > 1 else 0
@@ -172,7 +172,7 @@ def _ranked(layout: Layout, optimum: Optimum, gain: float) -> _Order:
         gains, last = sorted([*gains, *own]), worth
         promised = np.cumsum([-lost for lost, _, _ in gains])
         wanted = 2 * (1 + int(np.searchsorted(promised, gain)))
-        if wanted < len(gains):  # gains fall from layer to layer: what is less is not asked for more
+        if wanted < len(gains):  # gains fall from layer to layer: smaller ones aren't pursued
             gains, promised = gains[: wanted + 1], promised[: wanted + 1]
             some = np.array([i for lost, _, i in own if lost < gains[wanted][0]], dtype=np.int64)
             if not len(some):
@@ -203,7 +203,7 @@ class BudgetOrPosition:
 def budget_or_position(
     instance: Instance, budget: Constraint, others: Sequence[Constraint] = (), unit: float = 1.0
 ) -> BudgetOrPosition:
-    """What one more unit of a budget's limit, or of another resource, is worth against one more position."""
+    """What one more unit of a budget's limit, or of another resource, is worth compared with one more position."""
     resource = budget.parameter
     if resource is None or not resource.resource:
         raise InputError(f"{budget.to_spec()} has no limit to raise")
@@ -234,6 +234,6 @@ def budget_or_position(
 
 
 def _gain(more: Optimum, now: Optimum) -> float:
-    """What one optimum is worth beyond another; 0 where their gaps leave that open."""
+    """How much more one optimum is worth than another; 0 if their gaps leave that open."""
     gain = more.outcome.gain_over(now.outcome)
     return gain if abs(gain) > more.gap + now.gap else 0.0

@@ -1,15 +1,15 @@
-"""What if the scores of a group were biased: what is worth v is seen as rho * v, or as v less some points.
+"""What if the scores of a group were biased: what is worth v is seen as rho * v, or as v minus some points.
 
-For each factor rho the firm searches by what it would see (`variants.with_scores`), without and under the constraints;
-short-term utility is measured with what it sees, long-term utility with what candidates are worth. Asked here:
+For each factor rho the firm searches by what it would see (`variants.with_scores`), without and with the constraints;
+short-term utility is measured by what it sees, long-term utility by what candidates are worth. The answers are:
 
     wins_at      the largest rho at which the constrained policy is worth at least as much in the long term
     unfilled_at  the largest rho at which the constrained policy leaves more capacity empty than it does at rho = 1
 
-Between two factors that were solved, both are found by a straight line; `*_between` names the two.
+Between two solved factors, both are found by linear interpolation; `*_between` names the two factors.
 
-A bias in points takes the same from everybody. To lie beside the factors, each shift is what a factor takes from the
-mean value of those of the group whom the best search selects.
+A bias in points takes the same from everyone. To be comparable with the factors, each shift is what a factor takes from
+the mean value of the group's members whom the best search selects.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from auditkit.solver.rounding import without_noise
 FACTORS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 
 NOTICED = 0.005
-"""Share of the positions: this much more left empty is called unfilled."""
+"""Share of the positions: if this much more is left empty, it's called unfilled."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Yield:
 
 @dataclass(frozen=True)
 class SensitivityPoint:
-    """`constrained` is None, and what follows from it, if the constraints cannot hold together at this factor."""
+    """`constrained`, and everything that follows from it, is None if the constraints can't hold together here."""
 
     factor: float
     unconstrained: Yield
@@ -61,7 +61,7 @@ class SensitivityPoint:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """`shifts` are biases in points, of those factors that are asked for so."""
+    """`shifts` are biases in points, for the factors that were also asked about as points."""
 
     group: str
     constraints: tuple[str, ...]
@@ -151,7 +151,7 @@ def _long_term_gain(best: Yield, free: Yield) -> float:
 def _first(
     line: Sequence[tuple[float, float]], strict: bool = False
 ) -> tuple[float | None, tuple[float, float] | None]:
-    """Going down the factors: where the line first is above 0 (`strict`) or reaches it, and the factors around."""
+    """Going down the factors: where the line first exceeds 0 (`strict`) or reaches it, and the factors around it."""
     before: tuple[float, float] | None = None
     for factor, y in line:
         if y > 0 if strict else y >= 0:
