@@ -21,7 +21,7 @@ class Term(BaseModel):
     candidate: str
     state: str = Field(description="'inspected', 'selected', or the name of a state")
     coefficient: float = 1.0
-    search: str | None = Field(default=None, description="needed when several searches have a candidate of this id")
+    search: str | None = Field(default=None, description="needed if several searches have a candidate with this id")
 
 
 class Affine(Constraint):

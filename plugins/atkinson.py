@@ -1,4 +1,4 @@
-"""Atkinson: outcomes are even, whatever their level. Hiring fewer cannot meet it.
+"""Atkinson: outcomes are even, whatever their level. Hiring fewer people doesn't satisfy it.
 
     M_q(u) - (1 - maximum) mean(u) >= 0,    concave in u
 
@@ -23,7 +23,7 @@ from auditkit.text import plain
 class Atkinson(WelfareConstraint):
     type: ClassVar[str] = "atkinson"
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("maximum", tightens=-1, in_reports=False),)
-    maximum: float = Field(ge=0, le=1, description="largest inequality: 0 all alike, 1 anything")
+    maximum: float = Field(ge=0, le=1, description="largest inequality: 0 means all alike, 1 anything")
     aversion: float = Field(default=1.0, gt=0, description="how much low outcomes count: 1 is the geometric mean")
 
     @field_validator("maximum")

@@ -2,8 +2,8 @@
 
 sum_i expense_i * y_i <= limit
 
-`expense` is a number, an attribute of candidates, or `cost`: what the model itself says that leaving a state costs, at
-the states that `on` names, or with `on=total` at all of them.
+`expense` is a number, an attribute of candidates, or `cost`: the model's own cost of leaving a state, for the states
+that `on` names, or for all of them with `on=total`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Budget(GroupConstraint):
     @model_validator(mode="after")
     def _by_is_of_the_group(self) -> Budget:
         if self.by is not None and self.group is None:
-            raise ValueError("'by' says whose group is meant: give 'group' too, or leave out 'by'")
+            raise ValueError("'by' says which attribute the group belongs to: give 'group' too, or leave out 'by'")
         if self.on == TOTAL and self.expense != COST:
             raise ValueError(f"on={TOTAL} adds up costs: write expense={COST} too, or name a stage")
         if self.on == "selection" and self.expense == COST:

@@ -1,4 +1,6 @@
-"""Divergence: the groups' shares of the outcomes are near their shares of the candidates. Hiring fewer cannot meet it.
+"""Divergence: the groups' shares of the outcomes are close to their shares of the candidates.
+
+Hiring fewer people doesn't satisfy it.
 
     sum_g s_g log(s_g / a_g) <= maximum,    s_g = u_g / U,  U = sum_g u_g,  a_g = n_g / n
 
@@ -25,7 +27,7 @@ FAINTEST = 1e-8
 def none_or_some(maximum: float) -> float:
     """A measure of inequality at most: its tangents cannot tell less than FAINTEST from nothing."""
     if 0 < maximum < FAINTEST:
-        raise ValueError(f"must be 0, or at least {FAINTEST:g}: less cannot be told from 0")
+        raise ValueError(f"must be 0, or at least {FAINTEST:g}: smaller numbers cannot be told from 0")
     return maximum
 
 

@@ -3,8 +3,8 @@
     L_s = (n_s F_s + K L_parent) / (n_s + K),    K = variance within strata / variance between them
 
 F_s is what was observed among the n_s candidates of stratum s; K is estimated level by level (the formulas are in
-`auditkit.fitting.strata`). Nothing is assumed about the shape of the law, so ratings, skewed scores
-and bounded ones are all right.
+`auditkit.fitting.strata`). It makes no assumption about the shape of the law, so ratings, skewed scores and bounded
+scores are all fine.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ from auditkit.text import plain
 
 class Entropy(WelfareConstraint):
     type: ClassVar[str] = "entropy"
-    # the values that make sense depend on the data, so a report does not guess them
+    # sensible values depend on the data, so a report doesn't guess them
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("maximum", tightens=-1, in_reports=False),)
-    maximum: float = Field(description="most that the sum of u log u may be")
+    maximum: float = Field(description="the most that the sum of u log u may be")
 
     def measures(self, layout: Layout) -> list[Measure]:
         label = f"{self.level} entropy <= {self.maximum:g}"

@@ -1,6 +1,6 @@
 """The reader `excel`: every sheet of an .xlsx file as it is.
 
-Rows are streamed and counted, so that a cell in the last corner of a sheet, or a file that unpacks to a thousand times
+Rows are streamed and counted, so that a cell in the far corner of a sheet, or a file that unpacks to a thousand times
 its size, is refused before it fills the memory (`auditkit.data.file_limits`).
 """
 
@@ -77,7 +77,7 @@ def _last_row(archive: zipfile.ZipFile, sheet: Any) -> int | None:
 
 
 def _frame(place: str, sheet: Any, last: int | None) -> pd.DataFrame:
-    """The cells of a sheet, without blank columns at its right and blank rows at its end."""
+    """The cells of a sheet, without blank columns on its right and blank rows at its end."""
     import pandas as pd
 
     sheet.reset_dimensions()  # the size that the file declares may be wrong

@@ -24,7 +24,7 @@ class HtmlExporter(Exporter):
 
 
 class PdfExporter(Exporter):
-    """PDF/A with the JSON inside; with more than the first page comes a file of the first page alone."""
+    """PDF/A with the JSON inside; if it has more than the first page, that page also gets its own file."""
 
     format: ClassVar[str] = "pdf"
     suffix: ClassVar[str] = "pdf"

@@ -1,4 +1,4 @@
-"""The vocabulary `federal-words`: codes and words of United States federal hiring that no dictionary has."""
+"""The vocabulary `federal-words`: codes and words of United States federal hiring that aren't in any dictionary."""
 
 from __future__ import annotations
 

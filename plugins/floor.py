@@ -2,7 +2,7 @@
 
 y_i >= minimum        for every candidate i who can be selected at all
 
-Candidates of a search, or of a limit, without positions are left out: nobody is inspected there.
+Candidates in a search, or a limit, without positions are left out, because no one is inspected there.
 """
 
 from __future__ import annotations

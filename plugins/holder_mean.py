@@ -3,7 +3,7 @@
     ((u_1^q + ... + u_n^q) / n)^(1/q),    concave in u for q <= 1, convex for q >= 1
 
 q = 0 is the geometric mean, q = 1 the average; q = -inf is the minimum (the outcome of the worst-off) and q = inf the
-maximum, of which there is one row each. A bound on the other side would not be convex, so it is refused. The slope in
+maximum, which have one row each. A bound on the other side wouldn't be convex, so it's refused. The slope in
 u_i is (u_i / mean)^(q-1) / n. With q <= 0 the mean is 0 as soon as one outcome is; see `nash_welfare.py`.
 """
 
@@ -25,7 +25,7 @@ from auditkit.text import plain
 
 class HolderMean(WelfareConstraint):
     type: ClassVar[str] = "holder-mean"
-    # the values that make sense depend on the data, so a report does not guess them
+    # sensible values depend on the data, so a report doesn't guess them
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("minimum", tightens=1, in_reports=False),
         Parameter("maximum", tightens=-1, in_reports=False),

@@ -1,6 +1,6 @@
-"""Impact ratio: the rate of each group is at least a part of the rate of the reference.
+"""Impact ratio: the rate of each group is at least a given fraction of the reference's rate.
 
-y_g - minimum * y_r >= 0        for every group g compared and the reference r, or every other of them as r
+y_g - minimum * y_r >= 0        for every compared group g and the reference r, or every other group as r
 """
 
 from __future__ import annotations

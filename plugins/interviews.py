@@ -1,4 +1,4 @@
-"""Rules on how many are interviewed, and who among near-equals: the ones that are easiest to defend."""
+"""Rules on how many people are interviewed, and who among near-equals: the rules that are easiest to defend."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from auditkit.text import brief, percent
 
 
 class MoreInterviews(Rule):
-    """Interview as if each interview cost a share of what it does."""
+    """Interview as if each interview cost only a share of its actual cost."""
 
     name: ClassVar[str] = "more-interviews"
     exposure: ClassVar[int] = 10
@@ -36,7 +36,7 @@ class MoreInterviews(Rule):
 
 
 class Shortlist(Rule):
-    """So many interviews for each opening, those with the highest expected scores; the best scores are hired."""
+    """A fixed number of interviews per opening, by highest expected score; the best scores are hired."""
 
     name: ClassVar[str] = "shortlist"
     exposure: ClassVar[int] = 20
@@ -87,7 +87,7 @@ class Lottery(Rule):
 
 
 class HiringBar(Rule):
-    """Hire no one below a bar; search in the best way under it."""
+    """Hire no one below a bar; otherwise search as well as possible."""
 
     name: ClassVar[str] = "bar"
     exposure: ClassVar[int] = 40

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 6
 NAMED = ("name", "title", "stage", "status", "step", "label")
-"""Under one of these a stage in a list of stages has its name."""
+"""The keys under which a stage in a list of stages may have its name."""
 ASKED, ANSWERED = ("name", "label", "title", "question", "field", "key"), ("value", "answer", "response")
 """Under these a list of custom fields has what was asked, and the answer."""
 
@@ -39,7 +39,7 @@ class JsonRecords(Reader):
 
 
 def _documents(data: bytes, place: str) -> dict[str, list[dict[str, JsonValue]]]:
-    """Lists of records by name: one object a line, a list, or an object that holds lists."""
+    """Lists of records by name: one object per line, a list, or an object that contains lists."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -70,7 +70,7 @@ def _lines(text: str, place: str) -> list[dict[str, JsonValue]]:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
             what = f"is not JSON ({error})"
-            raise InputError(Problem(f"{place}, line {number}", what, "write one object a line")) from None
+            raise InputError(Problem(f"{place}, line {number}", what, "write one object per line")) from None
         records.append(record)
     return _records(records, place)
 
@@ -79,7 +79,7 @@ def _records(found: list[JsonValue], place: str) -> list[dict[str, JsonValue]]:
     wrong = next((i for i, record in enumerate(found, 1) if not isinstance(record, dict)), None)
     if wrong is not None or not found:
         what = "holds no records" if wrong is None else f"record {wrong} is not an object"
-        raise InputError(Problem(place, what, "write a list of objects, or one object a line"))
+        raise InputError(Problem(place, what, "write a list of objects, or one object per line"))
     return [record for record in found if isinstance(record, dict)]
 
 

@@ -1,7 +1,7 @@
 """The alert channel `mail`: one plain message by SMTP, over TLS.
 
-`starttls` (port 587) refuses a server that offers no TLS, `tls` (port 465) speaks it from the first byte; certificates
-are checked. Without TLS (`none`) only a server on this machine is spoken to, and never with a password.
+`starttls` (port 587) refuses a server that doesn't offer TLS; `tls` (port 465) uses it from the first byte.
+Certificates are checked. Without TLS (`none`) it only talks to a server on this machine, and never with a password.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Mail(Channel):
     port: int | None = Field(None, ge=1, le=65535, description="default: 587 with starttls, 465 with tls")
     security: Literal["starttls", "tls", "none"] = Field("starttls", description="how the connection is secured")
     sender: Address = Field(alias="from", description="address of the sender")
-    to: tuple[Address, ...] = Field(min_length=1, description="addresses of the receivers")
+    to: tuple[Address, ...] = Field(min_length=1, description="addresses of the recipients")
     username_env: Variable | None = Field(None, description="name of the environment variable with the user's name")
     password_env: Variable | None = Field(None, description="name of the environment variable with the password")
     ca_file: Path | None = Field(None, description="certificates to trust instead of the system's")
-    timeout: float = Field(20.0, gt=0, le=300, description="seconds for one try, all in all")
+    timeout: float = Field(20.0, gt=0, le=300, description="seconds for one try in total")
     retries: int = Field(3, ge=0, le=10, description="further tries after the first")
     pause: float = Field(2.0, ge=0, le=60, description="seconds before the second try; doubles each time")
 
@@ -61,10 +61,10 @@ class Mail(Channel):
             except smtplib.SMTPNotSupportedError:
                 raise AlertError(f"{self.host} offers no TLS or no login") from None
             except smtplib.SMTPAuthenticationError as error:
-                raise AlertError(f"{self.host} does not accept the login ({error.smtp_code})") from None
+                raise AlertError(f"{self.host} rejects the login ({error.smtp_code})") from None
             except smtplib.SMTPRecipientsRefused as error:
                 codes = [code for code, _ in error.recipients.values()]
-                raise AlertError(f"{self.host} refuses every receiver ({codes[0]})", retry=max(codes) < 500) from None
+                raise AlertError(f"{self.host} refuses every recipient ({codes[0]})", retry=max(codes) < 500) from None
             except smtplib.SMTPResponseException as error:
                 raise AlertError(f"{self.host} answers {error.smtp_code}", retry=error.smtp_code < 500) from None
             except (OSError, smtplib.SMTPException) as error:
@@ -98,7 +98,7 @@ class Mail(Channel):
                 server.login(secrets[self.username_env], secrets[self.password_env])
             refused = server.send_message(message)
         if refused:
-            raise AlertError(f"{self.host} refuses {len(refused)} of {len(self.to)} receivers; the others have it")
+            raise AlertError(f"{self.host} refuses {len(refused)} of {len(self.to)} recipients; the others have it")
 
 
 @hookimpl

@@ -2,9 +2,9 @@
 
     (u_1 u_2 ... u_n)^(1/n) >= minimum,    concave in u
 
-whose slope in u_i is the mean divided by n u_i. It is 0 as soon as one outcome is 0: where some u_i is 0 under every
-policy, the constraint cannot hold, and the conflict names whose it is. An outcome of 0 that could be positive counts as
-LEAST; what is lost by that is of the same size.
+whose slope in u_i is the mean divided by n u_i. The mean is 0 as soon as one outcome is 0: if some u_i is 0 under every
+policy, the constraint can't hold, and the conflict names whose it is. An outcome of 0 that could be positive counts as
+LEAST; the resulting error is of the same size.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from auditkit.model.layout import Floats, Layout
 from auditkit.text import plain
 
 LEAST = 1e-12
-"""Outcomes below this are looked at as if they were this, where the slope would be infinite."""
+"""Outcomes below this are treated as equal to it, because the slope at 0 would be infinite."""
 
 
 class NashWelfare(WelfareConstraint):
     type: ClassVar[str] = "nash-welfare"
-    # the values that make sense depend on the data, so a report does not guess them
+    # sensible values depend on the data, so a report doesn't guess them
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("minimum", tightens=1, in_reports=False),)
     minimum: float = Field(gt=0, description="least geometric mean of the outcomes")
 

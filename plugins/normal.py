@@ -1,4 +1,4 @@
-"""The fitter `normal`: a regression of the score on what was known, with a spread that depends on it too.
+"""The fitter `normal`: a regression of the score on what was known, with a spread that also depends on it.
 
     score = x.b + sigma(x) z,    log sigma^2(x) = x.c,    z standard normal
 
@@ -8,7 +8,7 @@ scaled by n / (n - number of coefficients). The law of z is cut into m equally l
 
     z_j = m (phi(q_{j-1}) - phi(q_j)),    q_j the j/m quantile,
 
-so every candidate's support x.b + sigma(x) z_j keeps the mean x.b. Where x lies beyond the training rows, sigma is held
+so every candidate's support x.b + sigma(x) z_j keeps the mean x.b. If x lies beyond the training rows, sigma stays
 within the range found there.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 4
 SPREAD_PENALTY = 5.0
-"""Pseudo-candidates with the average spread, on every coefficient of c but the constant."""
+"""Pseudo-candidates with the average spread, for every coefficient of c except the constant."""
 
 
 def normal_points(points: int) -> Floats:

@@ -23,7 +23,7 @@ SIGNS: dict[bool, tuple[str, Sense]] = {True: ("=", "=="), False: ("-", "<=")}
 
 class Parity(GroupConstraint):
     type: ClassVar[str] = "parity"
-    # the frontier of the impact ratio answers the same question, so a report does not ask it twice
+    # the frontier of the impact ratio answers the same question, so a report doesn't ask it twice
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("tolerance", tightens=-1, in_reports=False),)
     default_order: ClassVar[int] = 10
     groups: tuple[str, ...] | None = Field(

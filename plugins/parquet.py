@@ -57,7 +57,7 @@ def _characters(table: Any) -> int:
 
 
 def _with_duckdb(data: bytes, place: str) -> pd.DataFrame:
-    """The table by way of DuckDB, which reads files and no bytes."""
+    """The table, read through DuckDB, which takes files, not bytes."""
     try:
         import duckdb
     except ImportError:
@@ -102,7 +102,7 @@ def _described(file: Any) -> tuple[int, int, int]:
 
 
 def _check(place: str, size: int, columns: int, unpacked: int, values: int) -> None:
-    """Refuse a file whose own description says that it unpacks to far more than real files do."""
+    """Refuse a file whose own metadata says that it unpacks to far more than real files do."""
     limits.check_width(place, columns)
     limits.check_expansion(place, size, unpacked)
     limits.check_expansion(place, size, values, "cells")

@@ -2,7 +2,7 @@
 
 y_group - share * sum_g y_g >= 0        (y in number)
 
-The sum is over all candidates, those of unknown group included. With `within` it holds in each value of the segment
+The sum is over all candidates, including those of unknown group. With `within` it holds in each value of the segment
 that has candidates of the group; elsewhere it could only be met by selecting no one.
 """
 

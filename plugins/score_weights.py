@@ -1,6 +1,6 @@
-"""Rules that weigh what is known before: in the final score, or in the order of interviews alone.
+"""Rules that weight what is known beforehand: in the final score, or only in the order of interviews.
 
-Chosen for their effect on a group, weights can be attacked as a proxy for it: the most exposed of the rules.
+Weights chosen for their effect on a group can be attacked as a proxy for it, so these rules are the most exposed.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from auditkit.text import brief, listing
 MOST_FEATURES = 4
 
 LEAST_MENTIONED = 0.01
-"""Of the largest weight: smaller ones are not mentioned."""
+"""Relative to the largest weight: smaller weights aren't mentioned."""
 
 PLAIN = "interviews in the order of expected worth; hires by the score alone"
 
 
 class ScoreWeights(Rule):
-    """Final score = score + weights . what is known before; interviews in the order that is best for it."""
+    """Final score = score + weights . what is known beforehand; interviews in the order that is best for it."""
 
     name: ClassVar[str] = "weights"
     exposure: ClassVar[int] = 90
@@ -50,7 +50,7 @@ class ScoreWeights(Rule):
         return self._weighing("in the final score")
 
     def _weighing(self, where: str) -> str | None:
-        """Weighs A less and B more."""
+        """Weights A less and B more."""
         used = self._used()
         said = [
             f"{listing([n for n in used if used[n] * sign > 0])} {word}"
@@ -69,7 +69,7 @@ class ScoreWeights(Rule):
 
 
 class InterviewOrder(ScoreWeights):
-    """The order of interviews goes by weights of what is known before; who is hired, by the score alone."""
+    """Interviews in an order set by weights of what is known beforehand; hires by the score alone."""
 
     name: ClassVar[str] = "interview-order"
     exposure: ClassVar[int] = 80
@@ -90,7 +90,7 @@ class InterviewOrder(ScoreWeights):
 
 
 class WithoutFeature(Rule):
-    """One thing that is known before is not used at all."""
+    """One thing that is known beforehand isn't used at all."""
 
     name: ClassVar[str] = "without"
     exposure: ClassVar[int] = 60

@@ -1,8 +1,7 @@
-"""The alert channel `webhook`: a JSON document (`auditkit-alert/1`) by POST to an address that is a secret.
+"""The alert channel `webhook`: POSTs a JSON document (`auditkit-alert/1`) to an address that is a secret.
 
-Errors of the connection, time-outs, 408, 429 and 5xx are tried again, with growing pauses. A redirection is followed
-only if it keeps the method (307, 308) and stays at the same scheme, host and port. The document has a key `text`, which
-chat systems show.
+Connection errors, timeouts, 408, 429 and 5xx are retried with growing pauses. A redirection is followed only if it
+keeps the method (307, 308), scheme, host and port. The document has a key `text`, which chat systems show.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ KEEPS_METHOD = {307, 308}
 class Webhook(Channel):
     type: ClassVar[str] = "webhook"
     url_env: Variable = Field(description="name of the environment variable that holds the address")
-    timeout: float = Field(10.0, gt=0, le=300, description="seconds for one try, all in all")
+    timeout: float = Field(10.0, gt=0, le=300, description="seconds for one try in total")
     retries: int = Field(3, ge=0, le=10, description="further tries after the first")
     pause: float = Field(1.0, ge=0, le=60, description="seconds before the second try; doubles each time")
     allow_http: bool = Field(False, description="allow an address without TLS that is not on this machine")
@@ -48,7 +47,7 @@ class Webhook(Channel):
             try:
                 within(self.timeout, lambda: self._post(url, parts, body, headers))
             except TimeoutError:
-                raise AlertError(f"no answer within {self.timeout:g} s", retry=True) from None
+                raise AlertError(f"no response within {self.timeout:g} s", retry=True) from None
             except ssl.SSLCertVerificationError as error:
                 raise AlertError(f"its certificate is not valid: {error.verify_message}") from None
             except (OSError, http.client.HTTPException) as error:
@@ -81,10 +80,10 @@ class Webhook(Channel):
                 if code in KEEPS_METHOD and moved:
                     url = urljoin(url, moved)
                     if not _same_place(urlsplit(url), home):
-                        raise AlertError(f"answers {code} with another host, which is not followed") from None
+                        raise AlertError(f"responds {code} with another host, which is not followed") from None
                     continue
                 if 300 <= code < 400:
-                    raise AlertError(f"answers {code}: it has moved; set {self.url_env} to the new address") from None
+                    raise AlertError(f"responds {code}: it has moved; set {self.url_env} to the new address") from None
                 after = _seconds(answer.headers.get("Retry-After"))
                 raise AlertError(f"answers {code}", retry=code in TEMPORARY, after=after) from None
             except urllib.error.URLError as error:

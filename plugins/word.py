@@ -1,7 +1,7 @@
 """The exporter `docx`: summary and findings as a Word document that people can edit and paste from.
 
-It has the first page of the report, the results of every attribute, the notices and where the numbers come from; the
-rest is in the HTML. `pip install 'auditkit[word]'` brings python-docx. The same report gives the same bytes.
+It has the first page of the report, the results for every attribute, the notices and where the numbers come from; the
+rest is in the HTML. `pip install 'auditkit[word]'` installs python-docx. The same report gives the same bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from auditkit import Report
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
-"""The date of every part of the file: zip knows none before."""
+"""The date of every part of the file: zip has no earlier dates."""
 UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -69,7 +69,7 @@ def _fill(document: Any, report: Report) -> None:
         document.add_paragraph(" ".join(nothing))
     _list(document, "More findings", [one.text for one in view.told(report) if one not in first], "List Bullet")
     answers = [f"{one.subject}: {one.status}. {one.response or ''}".strip() for one in report.follow_ups]
-    _list(document, "What became of findings", answers, "List Bullet")
+    _list(document, "Earlier findings", answers, "List Bullet")
     if statement.comments:
         _list(document, "Comments", statement.comments.split("\n\n"), "Normal")
     _results(document, report)
@@ -115,12 +115,12 @@ def _row(row: Any, texts: Sequence[str]) -> None:
 
 
 def _written(text: str) -> str:
-    """Text as XML can hold it: other characters are shown as replaced."""
+    """Text that XML can hold: other characters become replacement characters."""
     return UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _undated(content: bytes) -> bytes:
-    """The same file with one date for all its parts."""
+    """The same file, with one date for all its parts."""
     file = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as given, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
         for name in given.namelist():

@@ -1,8 +1,8 @@
-"""The report as a workbook for Excel and LibreOffice: every table on a sheet of its own, with live formulas.
+"""The report as a workbook for Excel and LibreOffice: every table on its own sheet, with live formulas.
 
 Rates, impact ratios, shortfalls and numbers of standard deviations are formulas over the counts beside them, so that a
-reader can change a count and see what follows; the value that the report has is stored with each. With applicants n
-and selected x of a group, m and y of the reference, N = n + m and S = x + y:
+reader can change a count and see the effect; each is stored with the report's value. With applicants n and selected x
+of a group, m and y of the reference, N = n + m and S = x + y:
 
     rate      x / n
     ratio     (x / n) / (y / m)
@@ -11,7 +11,7 @@ and selected x of a group, m and y of the reference, N = n + m and S = x + y:
     odds      x (m - y) / (y (n - x))
     h         2 asin(sqrt(x / n)) - 2 asin(sqrt(y / m))
 
-Text from the data is always written as text, also where it begins with `=`, `+`, `-` or `@`.
+Text from the data is always written as text, even if it begins with `=`, `+`, `-` or `@`.
 """
 
 from __future__ import annotations
@@ -39,17 +39,20 @@ LINE = 15
 LONGEST_NAME = 31
 """Of a sheet, by Excel's rule."""
 PLAIN = {
-    "follow_ups": ("Responses", "What became of earlier findings"),
+    "follow_ups": ("Responses", "Earlier findings and the responses to them"),
     "omnibus": ("Tests of attributes", "Whether any group of an attribute differs at a step"),
     "bands": ("Age bands", "Rates along bands of age, where there is a trend"),
     "pools": ("Pools", "External availability, pool by pool"),
-    "score_validity": ("Validity of scores", "Whether the score predicts later performance, and alike for each group"),
+    "score_validity": (
+        "Validity of scores",
+        "Whether the score predicts later performance, and equally for all",
+    ),
     "score_validity_adjusted": ("Validity corrected", "The same p-values, corrected for the number of tests"),
-    "constraints": ("Rows of constraints", "What each constraint demands, its slack and its dual"),
+    "constraints": ("Rows of constraints", "What each constraint asks for, its slack and its dual"),
     "ex_post": ("Ex-post slack", "How far a single period may be from the constraint"),
     "units": ("Units", "Positions inside searches"),
     "gain_by_step": ("Gain by step", "What the best search would have gained at each step"),
-    "budgets": ("Budgets", "What more inspections would be worth, beside more positions"),
+    "budgets": ("Budgets", "What more inspections would be worth, compared with more positions"),
     "places": ("Places", "What one more place would be worth"),
     "bias_tables": ("Biased scores", "Quotas if the scores of a group understate its worth"),
     "sensitivity": ("Sensitivity", "Prices if the scores of a group understate its worth"),
@@ -59,7 +62,7 @@ PLAIN = {
     "score_meaning": ("Equal information", "Scores of groups at equal prior information"),
     "inspected_by_group": ("Inspected by group", "Who has a score"),
     "inspected_by_tercile": ("Inspected by tercile", "Who has a score, by what was known before"),
-    "hidden_information": ("Hidden information", "Tests for information that the data do not hold"),
+    "hidden_information": ("Hidden information", "Tests for information that is not in the data"),
     "hidden_prices": ("Prices if hidden", "Prices over a range of hidden information"),
 }
 """Tables of `Audit.to_frame` that are written as they are: the sheet's name, and what it is about."""
@@ -74,12 +77,12 @@ OURS = (
     *("scores", "cut scores", "policies", "prices", "alternatives", "what if", "fit", "sources"),
     *(name.lower() for name, _ in PLAIN.values()),
 )
-"""Names that no attribute's sheet may have."""
+"""Names that an attribute's sheet must not have."""
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula over other cells of its row, by the keys of their columns, and the value that it has in the report.
+    """A formula over other cells in its row, by the keys of their columns, and its value in the report.
 
     `{selected}` is the cell, `{selected.column}` the letter of its column; `{first}` and `{last}` are the rows that the
     entry names under these keys.
@@ -104,7 +107,7 @@ class SheetColumn:
 
 
 def columns(form: str, *names: str) -> Iterator[SheetColumn]:
-    """Columns of numbers of one form: `key`, or `key=Title` where the title is not the key in words."""
+    """Columns of numbers of one form: `key`, or `key=Title` if the title isn't the key in words."""
     for key, _, title in (name.partition("=") for name in names):
         yield SheetColumn(key, title or (sentence(spaced(key)) if key[1:] else key), form)
 
@@ -125,7 +128,7 @@ PERCENT, RATIO, COUNT, AMOUNT, P, GAP = "0.0%", "0.000", "#,##0", "#,##0.00", "0
 
 @dataclass(frozen=True)
 class SheetChart:
-    """Bars of one column by another, or lines through both; each is some rows (both ends included), one row a dot."""
+    """Bars of one column by another, or lines through both; each covers some rows (inclusive), one dot per row."""
 
     title: str
     x: str
@@ -150,7 +153,7 @@ class SheetTable:
         return next(at for at, column in enumerate(self.columns) if column.key == key)
 
     def cells(self) -> Iterator[list[Cell]]:
-        """The rows as they are written, formulas with the places of the cells that they are over."""
+        """The rows as written, with formulas pointing to their cells."""
         for at, row in enumerate(self.rows, FIRST + 1):  # as Excel counts
             places = {column.key: CellPlace(letter(i), at) for i, column in enumerate(self.columns)}
             ends = {name: FIRST + 1 + row[name] for name in ("first", "last") if name in row}
@@ -190,7 +193,7 @@ FIRST = HEAD + 1
 
 
 def workbook_of(report: Report) -> bytes:
-    """The workbook, the same bytes for the same report."""
+    """The workbook; the same report gives the same bytes."""
     import xlsxwriter
 
     buffer = io.BytesIO()
@@ -228,7 +231,7 @@ def _plain(name: str, about: str, rows: Sequence[Row]) -> SheetTable:
 
 
 def _plain_form(column: Iterable[Any]) -> str:
-    """The form of a column whose meaning is not known, by the size of its numbers."""
+    """The form of a column of unknown meaning, by the size of its numbers."""
     numbers = [cell for cell in column if isinstance(cell, float)]
     return "" if not numbers else AMOUNT if max(map(abs, numbers)) >= 100 else P
 
@@ -252,7 +255,7 @@ def _reading(report: Report) -> SheetTable:
     rows += [("left out", "", "", one.reason, one.rows) for one in report.scope.left_out]
     rows += [("unknown", name, "", "no stated answer", number) for name, number in report.scope.unknown.items()]
     shown = (*texts("what", "column", "read_as", "reason"), *columns(COUNT, "rows"))
-    return _listed("Reading", "Which column is what, and which cells are in no table", shown, rows)
+    return _listed("Reading", "Which column is what, and which cells no table counts", shown, rows)
 
 
 def _listed(name: str, about: str, shown: tuple[SheetColumn, ...], rows: Iterable[Sequence[Cell]]) -> SheetTable:
@@ -275,7 +278,7 @@ def _matrix(report: Report, sheets: Mapping[str, SheetTable]) -> SheetTable:
             rows.setdefault(key, {"attribute": key[0], "group": key[1]})[f"{table.step}, {table.kind}"] = cell
     of = {"cumulative": "all", "conditional": "those before"}
     steps = [SheetColumn(f"{t.step}, {t.kind}", f"{t.step}, of {of[t.kind]}", RATIO) for t in tables]
-    about = "Impact ratios by group and step, of all applicants and of those who reached the step before"
+    about = "Impact ratios by group and step, of all applicants and of those who reached the previous step"
     return SheetTable("Matrix", about, (*texts("attribute", "group"), *dict.fromkeys(steps)), list(rows.values()))
 
 
@@ -308,7 +311,7 @@ def over(report: Report, others: str, *shown: SheetColumn) -> tuple[SheetColumn,
 
 
 def attribute_sheets(report: Report) -> dict[str, str]:
-    """The sheet of each attribute: no two alike as Excel compares them, and none like a sheet of ours."""
+    """The name of each attribute's sheet: no two equal as Excel compares them, and none equal to ours."""
     taken = set(OURS)
     found = {}
     for attribute in dict.fromkeys(table.attribute for table in report.tables):
@@ -361,7 +364,7 @@ def _group_rows(table: DisparityTable) -> Iterator[Row]:
 
 
 def _of(table: DisparityTable) -> str:
-    return "all applicants" if table.kind == "cumulative" else "those who reached the step before"
+    return "all applicants" if table.kind == "cumulative" else "those who reached the previous step"
 
 
 def _segments(report: Report) -> SheetTable:
@@ -380,7 +383,7 @@ def _segments(report: Report) -> SheetTable:
 
 
 def _comparisons(report: Report) -> SheetTable:
-    """Each group against the highest rate, the largest group and everybody else, with the figures that experts give."""
+    """Each group against the highest rate, the largest group and everyone else, with the figures that experts use."""
     shown = over(
         report,
         "others",
@@ -548,7 +551,7 @@ def _policies(report: Report) -> SheetTable:
 
 
 def _prices(report: Report) -> SheetTable:
-    """Losses are numbers and no formulas: a report rounds each to its own interval, not to that of the utilities."""
+    """Losses are numbers, not formulas: a report rounds each to its own interval, not to that of the utilities."""
     best = None if report.unconstrained is None else report.unconstrained.utility
     found = TABLES["prices"].rows(report)
     rows = [{**row, "phrase": row["phrase"] or row["label"], "best": best} for row in found]
@@ -643,7 +646,7 @@ def _fit(report: Report) -> SheetTable:
         *columns(PERCENT, "nominal", "actual"),
         *columns(AMOUNT, "mean_error"),
     )
-    return _listed("Fit", "How well the priors fit scores that they have not seen", shown, rows)
+    return _listed("Fit", "How well the priors fit held-out scores", shown, rows)
 
 
 MADE: tuple[Callable[[Report], SheetTable], ...] = (
@@ -684,7 +687,7 @@ class _Writer:
 
     book: Any
     marking: str = ""
-    """On every page, as Excel writes it."""
+    """Text for every page, in Excel's notation."""
     formats: dict[str, object] = field(default_factory=dict)
 
     def write(self, report: Report, tables: Sequence[SheetTable]) -> None:
@@ -742,7 +745,7 @@ class _Writer:
         for place, width in enumerate(widths):
             sheet.set_column(place, place, width)
         sheet.set_row(HEAD, LINE * _lines(titles, widths))
-        for at, row in enumerate(rows, FIRST):  # not every program finds the height of wrapped text by itself
+        for at, row in enumerate(rows, FIRST):  # not every program computes the height of wrapped text itself
             if (lines := _lines(row, widths)) > 1:
                 sheet.set_row(at, LINE * lines)
         last = FIRST + max(1, len(table.rows)) - 1
@@ -761,7 +764,7 @@ class _Writer:
             self._chart(chart, sheet, table, last + 2 + 16 * number)
 
     def _colour(self, sheet: Any, last: int, place: int) -> None:
-        """Words and a border carry the status too: a black and white print shows it."""
+        """Words and a border also carry the status, so that it shows in black and white print."""
         for status, keys in MARKS.items():
             rule = {"type": "cell", "criteria": "==", "value": f'"{spaced(status)}"', "format": self._format(**keys)}
             sheet.conditional_format(FIRST, place, last, place, rule)

@@ -64,8 +64,8 @@ def test_one_application_more_in_a_finished_month_is_refused_and_the_earlier_run
     periods, notes = carried(late, first_run(), JUNE, "2026-06-04", 5, accepted=True)
     assert [period.since for period in periods] == ["2026-05-04", "2026-06-04", "2026-06-04"]
     assert notes == [
-        "2026-04 has different applications from those that the run of 2026-05-04 counted (40 then, 41 now): a new population from "
-        "this run on"
+        "2026-04 has different applications from those that the run of 2026-05-04 counted (40 then, 41 now): a new "
+        "population from this run on"
     ]
     assert carried(late, periods, JUNE, "2026-06-05", 5, accepted=False)[1] == []
 

@@ -328,7 +328,7 @@ def test_a_wrong_password_is_not_repeated(
             **{"username_env": "U", "password_env": "P", "ca_file": str(trusted[0]), "timeout": PATIENCE},
         },
     )
-    with pytest.raises(AlertError, match=r"does not accept the login \(535\)$") as caught:
+    with pytest.raises(AlertError, match=r"rejects the login \(535\)$") as caught:
         channel.send(ALERT, {"U": "audit", "P": "wrong-p4ss"})
     assert "wrong-p4ss" not in str(caught.value)
 
@@ -339,7 +339,7 @@ def test_receivers_that_are_refused_are_counted(
     with pytest.raises(AlertError, match="refuses 1 of 2 receivers; the others have it"):
         mail(kinds, secured.port, ca_file=str(trusted[0]), to=["hr@example.org", "nobody@example.org"])
     assert len(office.messages) == 1
-    with pytest.raises(AlertError, match=r"refuses every receiver \(550\)"):
+    with pytest.raises(AlertError, match=r"refuses every recipient \(550\)"):
         mail(kinds, secured.port, ca_file=str(trusted[0]), to=["nobody@example.org"])
 
 

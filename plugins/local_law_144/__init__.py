@@ -1,8 +1,8 @@
-"""The section `local-law-144`: the tables of New York City Local Law 144, where the data knows sex or race and the
-profile `nyc-ll144` is chosen.
+"""The section `local-law-144`: the tables of New York City Local Law 144, if the data has sex or race and the profile
+`nyc-ll144` is chosen.
 
-The law asks for every category, however small. The section states the people whom the whole report shows; with
-`small_categories = true` under `[statement]` it states all of them, and warns before the page is published.
+The law asks for every category, however small. The section covers the people that the rest of the report shows; with
+`small_categories = true` under `[statement]` it covers all of them, and shows a warning to heed before publishing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LocalLaw(Section):
         self.summary: dict[str, JsonValue] | None = None
 
     def prepare(self, subject: Subject) -> None:
-        """Work the tables out from the applications."""
+        """Compute the tables from the applications."""
         from auditkit.plugins.local_law_144.outcomes import CountedOutcome
         from auditkit.plugins.local_law_144.rates import tables
 

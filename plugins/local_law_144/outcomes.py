@@ -1,7 +1,7 @@
 """Which applications count, and which of them have the outcome.
 
 "Selected" means any binary outcome: selected, inspected, or scored above the median of the full sample (a tie with
-the median is not above it). Withdrawn and pending applications enter no rate.
+the median is not above it). Withdrawn and pending applications don't enter any rate.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from auditkit.errors import InputError, Problem, nearest
 class CountedOutcome:
     """A binary outcome of every row, and which rows count.
 
-    To withdraw or to be undecided (pending) is not to be rejected: such rows enter no rate, whatever their outcome,
-    because leaving out only those without it would raise the rate. A score that was given counts in any case.
+    Withdrawn or undecided (pending) isn't rejected: such rows don't enter any rate, whatever their outcome, because
+    leaving out only those without the outcome would raise the rate. A score that was given always counts.
     """
 
     name: str

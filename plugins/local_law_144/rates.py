@@ -6,8 +6,8 @@ For each category with n applicants of which x selected, or scored above the med
     impact ratio  rate / the highest rate of a category that is not left out
 
 A category under `minimum_share` (2 %) of the applicants of known category is left out of the ratio, and so cannot be
-the reference; its n and rate and the reason are still stated. An applicant with an unknown sex or race/ethnicity is in
-none of the intersection's categories and counts there as unknown. The rule names no ratio to be reached.
+the reference; its n and rate and the reason are still stated. An applicant of unknown sex or race/ethnicity isn't in
+any of the intersection's categories and counts there as unknown. The rule doesn't require any particular ratio.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def table(
     counts = {str(each): (int(n), int(x)) for each, n, x in found.itertuples()}
     least = Fraction(str(minimum_share))
     taken = comparable({each: n for each, (n, _) in counts.items()}, least)
-    # of equal rates the larger category is the reference
+    # if rates are equal, the larger category is the reference
     reference = max(taken, key=lambda each: (Fraction(counts[each][1], counts[each][0]), counts[each][0]), default=None)
     highest = None if reference is None else Fraction(counts[reference][1], counts[reference][0])
     rows = []

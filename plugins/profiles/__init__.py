@@ -1,7 +1,7 @@
-"""The profiles that ship (`profiles.toml`), and the section that shows the one that is chosen.
+"""The shipped profiles (`profiles.toml`), and the section that shows the chosen one.
 
-The facts come from public sources; a report prints the day on which each was read. They are not legal advice, and no
-profile says whether anything meets a rule.
+The facts come from public sources; a report prints the day each was last read. They aren't legal advice, and a profile
+never says whether anything meets a rule.
 """
 
 from __future__ import annotations
