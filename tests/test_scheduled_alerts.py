@@ -336,7 +336,7 @@ def test_a_wrong_password_is_not_repeated(
 def test_receivers_that_are_refused_are_counted(
     kinds: dict[str, type[Channel]], secured: Secured, office: Post, trusted: tuple[Path, ssl.SSLContext]
 ) -> None:
-    with pytest.raises(AlertError, match="refuses 1 of 2 receivers; the others have it"):
+    with pytest.raises(AlertError, match="refuses 1 of 2 recipients; the others have it"):
         mail(kinds, secured.port, ca_file=str(trusted[0]), to=["hr@example.org", "nobody@example.org"])
     assert len(office.messages) == 1
     with pytest.raises(AlertError, match=r"refuses every recipient \(550\)"):

@@ -169,7 +169,8 @@ def budget_table(found: Mapping[str, Data]) -> Findings:
         f"One instance's entry (1, 0) has a standard deviation of {sd:.2f}: an average over n instances is off by "
         f"about {sd:.2f} / √n there, {sd / 10:.2f} with 100 instances. The paper does not say how many it used. If it "
         f"were 100, no printed entry would be further than {far_at_most:.1f} such deviations from the mean measured "
-        "here: the differences, largest where one instance says least, are those of averages of a hundred instances.",
+        "here: the differences, largest where a single instance says least, are what averages of a hundred instances "
+        "would show.",
     )
     return Findings(tuple(stated), panels, table, shown, notes)
 

@@ -136,7 +136,7 @@ def running_times(found: Mapping[str, Data]) -> Findings:
     )
     notes = (
         "Medians: " + ", ".join(f"{name} {ms:.1f} ms" for name, ms in medians.items()) + "; `constrained` is the exact "
-        "optimum with a certificate. Other machine and other method than the paper's (exact visits, not sampled ones).",
+        "optimum with a certificate. Machine and method differ from the paper's (exact visits, not sampled ones).",
     )
     return Findings(
         stated,

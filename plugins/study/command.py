@@ -14,7 +14,7 @@ import click
     type=click.IntRange(min=1),
     default=50,
     show_default=True,
-    help="instances per point of the parity studies (other studies take a share of it, the budget table 20 times)",
+    help="instances per point of the parity studies (others use a share of it, the budget table 20 times as many)",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="of the random instances")
 @click.option(
@@ -30,8 +30,8 @@ import click
 def study(name: str, instances: int, seed: int, output: Path, jobs: int | None, quiet: bool) -> int:
     """Repeat the paper's numerical study: NAME of one study, `all`, or `list`.
 
-    Writes NAME.csv, NAME.svg and NAME.md into the folder and keeps finished instances there: a run that was stopped
-    resumes where it left off, and asking for more instances computes only the new ones.
+    Writes NAME.csv, NAME.svg and NAME.md into the folder and keeps finished instances there: a stopped run resumes
+    where it left off, and asking for more instances computes only the new ones.
     """
     from auditkit.plugins.study.catalogue import STUDIES, chosen
 

@@ -1,4 +1,4 @@
-"""Means over instances with their standard errors. An instance is one independent draw; points of it are not.
+"""Means over instances with their standard errors. Each instance is an independent draw; its points aren't.
 
 mean             x_bar,  se = s / sqrt(N)
 ratio of means   a_bar / b_bar,  se by the delta method: sd(a_i - r b_i) / (b_bar sqrt(N))
@@ -61,7 +61,7 @@ def starts(x: Floats, y: Floats) -> float:
 
 
 def bootstrapped(curves: Floats, statistic: Callable[[Floats], float], seed: int = 0) -> Estimate:
-    """A statistic of the mean curve (instances, points), with the spread of it over resampled instances."""
+    """A statistic of the mean curve (instances, points), with its spread over resampled instances."""
     rng = np.random.default_rng(seed)
     n = len(curves)
     values = [statistic(curves[rng.integers(0, n, n)].mean(axis=0)) for _ in range(REPLICATES if n > 1 else 0)]

@@ -18,7 +18,7 @@ FINISHED = "instances"
 INTRO = """The paper's simulations, repeated with auditkit: instances drawn from a seed as the paper describes, every
 policy evaluated exactly, every optimum certified. Made by `auditkit study`; each section says how many instances it
 has (`make study` takes 50 for parity, 5 to 20 for most others and 10,000 for the budget table: 35 minutes of
-processor time; `auditkit study NAME --instances N` takes more and keeps what is there). `plugins/study/population.py`
+processor time; `auditkit study NAME --instances N` computes more and keeps the old). `plugins/study/population.py`
 says how instances are drawn and what the paper leaves open. ± is one standard error over instances; bands in charts
 are two. Verdicts are computed: **agrees** if the statement is true of the measured mean, **within error** if it is
 within two standard errors of being true, **differs** otherwise. Where the paper is vague ("small", "about"), the

@@ -1,4 +1,4 @@
-"""Statements of the paper next to the measurements, and the parts of a study that are written.
+"""The paper's statements next to the measurements, and the written parts of a study.
 
 A verdict is computed, never written down: with an estimate e and its standard error,
 
@@ -91,7 +91,7 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class StudyTable:
-    """For the CSV file, and in the page where it is short."""
+    """For the CSV file, and in the page if it's short."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[float | str, ...], ...]

@@ -128,7 +128,8 @@ def short_term(found: Mapping[str, Data]) -> Findings:
     )
     empty = mean(data.at("unfilled", rho=0.2, k=20))
     why = (
-        "What the companion says of small ρ needs capacity that stays unfilled. In the basic set-up hardly any does "
+        "The companion's statement about small ρ needs capacity that stays unfilled. In the basic set-up hardly any "
+        "does "
         f"({empty.text(1, percent=True)} at ρ = 0.2, k = 20); with high inspection costs it does, and the statement "
         "holds there."
     )
@@ -231,8 +232,8 @@ def long_term(found: Mapping[str, Data]) -> Findings:
         Panel("long-term ratio", RHO, RATIO, family(data, "long_ratio", "rho", "k", (5, 10, 20), "k = "), 1.0),
     )
     note = (
-        "The paper's main text says that the constrained policy wins for all ρ, its companion that it wins from a "
-        "threshold on that grows with k; both are judged. In the basic set-up no capacity stays unfilled, which "
+        "The paper's main text says that the constrained policy wins for all ρ, its companion that it wins above "
+        "a threshold that grows with k; both are judged. In the basic set-up no capacity stays unfilled, which "
         "is the reason that the companion gives for its thresholds; with high costs it does (study `high-cost`). "
         f"{_unexplained(measured)}"
         "Close enough to ρ = 1 a ratio above 1 is impossible wherever parity binds at ρ = 1: there the firm sees the "

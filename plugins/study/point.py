@@ -8,8 +8,8 @@ With S_g the expected number selected from group g, U the utility measured with 
     dual                 lambda*; policies    how many policies the optimum mixes
     gap                  bound - value: the certificate of the solver, relative to the value
 
-The dual is positive where the constraint works for Y (for a budget: where it binds). Parity adds it to the worth of
-selecting from Y and takes it off X; a quota theta adds (1 - theta) of it to Y and takes theta of it off X.
+The dual is positive if the constraint favours Y (for a budget: if it binds). Parity adds it to the worth of selecting
+from Y and subtracts it from X; a quota theta adds (1 - theta) of it to Y and subtracts theta of it from X.
 """
 
 from __future__ import annotations

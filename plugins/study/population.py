@@ -11,7 +11,7 @@ The firm sees v; short-term utility is measured with v, long-term utility with v
 (`Multi-stage Search with Rejection`) have a phone interview (cost U[1, 2], passed with chance 0.8), an onsite interview
 (U[2, 4]) that shows the value, and an offer (cost 3, accepted with chance 0.9).
 
-What the paper leaves open, and what is done here:
+What the paper leaves open, and what we do here:
 - Values are continuous there. Here a value takes ATOMS equally likely levels, the means of as many slices of its law:
   its mean is right, and E(v - s)+ is right at the edges of the slices. With 40 levels utilities are within 3e-4 and
   short-term price-of-fairness ratios within 3e-5 of those with 400, relative (measured; a test repeats it).
@@ -99,7 +99,7 @@ class Population:
 
 
 def resized(instance: Instance, capacity: int) -> Instance:
-    """The same candidates and another number of positions."""
+    """The same candidates with a different number of positions."""
     return with_capacities(instance, [capacity])
 
 

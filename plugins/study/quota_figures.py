@@ -28,8 +28,8 @@ NUMBERS = ("free", "best", "ratio", "free_long", "best_long", "long_ratio", "unf
 SOME_RHOS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 
 BOTH = (
-    "Two of the paper's statements on the best θ in the long term exclude each other (it falls for small ρ; it is 0.5 "
-    "whatever ρ); both are judged. The reason for the first, capacity that stays unfilled, is seen with high "
+    "Two of the paper's statements on the best θ in the long term contradict each other (it falls for small ρ; it is "
+    "0.5 whatever ρ); both are judged. The reason for the first, capacity that stays unfilled, is seen with high "
     "inspection costs only (study `high-cost`)."
 )
 
@@ -115,7 +115,7 @@ def _quota_claims(data: Data, k: int) -> tuple[Claim, ...]:
     )
 
 
-# A few positions more -------------------------------------------------------------------------------------------------
+# A few more positions -------------------------------------------------------------------------------------------------
 
 
 def _free(parity: Data, rho: float, long: bool) -> Floats:
@@ -208,9 +208,9 @@ def extra_capacity(found: Mapping[str, Data]) -> Findings:
     notes = (
         "k' is found for each instance, linear between capacities, and averaged. The paper's figures show k' over k; "
         "its percentages may be of k or of the capacity k − k' that is matched: both are given, k' / k at k = 20 is "
-        "judged (± 3 percentage points where the paper names a number). Its companion seems to speak of another set-up "
-        "than the basic one: with high inspection costs capacity stays unfilled as it says, and the percentages are of "
-        "the size that it names.",
+        "judged (± 3 percentage points where the paper names a number). Its companion seems to describe a set-up other "
+        "than the basic one: with high inspection costs capacity stays unfilled, as it says, and the percentages are "
+        "about as large as it says.",
     )
     return Findings(tuple(stated), panels, table, (), notes)
 
@@ -270,7 +270,7 @@ STUDIES = (
     Study("quota", "Quotas", "fig. quota, v5 and v6 utilities and ratios", ("quota",), quota),
     Study(
         "extra-capacity",
-        "A few positions more",
+        "A few more positions",
         "fig. extra capacity of parity (v1) and quota (v5, v6)",
         ("parity", "high-cost", "quota"),
         extra_capacity,
