@@ -64,8 +64,7 @@ GOOD = rows_of('Row("theirs", np.arange(n), np.ones(n), "<=", 100.0)')
 BROKEN = {
     "a weight for each candidate": (
         rows_of('Row.of("theirs", np.ones(len(layout.candidate_ids)), "<=", 1.0)'),
-        "4 weights, one for each candidate, where each of the 12 states needs one: "
-        "write weights[layout.state_candidate]",
+        "4 weights, one for each candidate, but each of the 12 states needs one: write weights[layout.state_candidate]",
     ),
     "another number of weights": (rows_of('Row.of("theirs", np.ones(5), "<=", 1.0)'), "5 weights, where each of the"),
     "weights in a table": (rows_of('Row.of("theirs", np.ones((2, n)), "<=", 1.0)'), "one number for every state"),

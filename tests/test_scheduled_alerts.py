@@ -106,7 +106,7 @@ def test_a_refusal_is_not_tried_again(kinds: dict[str, type[Channel]], code: int
 @pytest.mark.parametrize("answer", [hang, drip])
 def test_a_server_that_hangs_or_drips_is_left(kinds: dict[str, type[Channel]], answer: Any) -> None:
     with web(answer) as server:  # neither answer ever ends
-        with pytest.raises(AlertError, match=r"no answer within 0.3 s, after 2 tries"):
+        with pytest.raises(AlertError, match=r"no response within 0.3 s, after 2 tries"):
             post(kinds, server.url, timeout=0.3, retries=1)
         wait_for_requests(server, 2)
     assert len(server.requests) == 2

@@ -153,7 +153,7 @@ class Speaking(GroupConstraint):
         ("meaning", "its meaning is 'at most so many'"),
         ("phrase", "the phrase of its description is"),
         ("words", "must return a Description"),
-        ("nothing", "does not serve `within`: use self.scopes"),
+        ("nothing", "doesn't honour `within`: use self.scopes"),
     ],
 )
 def test_a_constraint_that_misstates_itself_is_found(lie: str, message: str) -> None:

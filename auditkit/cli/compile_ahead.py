@@ -1,8 +1,8 @@
-"""The first report on a machine: a second process compiles the kernels that are needed last.
+"""For the first report on a machine: a second process compiles the kernels that are needed last.
 
-numba compiles under one lock, so threads of one process would wait for each other. The report itself compiles what
-evaluates policies, which it needs first. Meanwhile this module, run as a program, compiles the kernels of ex-post laws,
-of lotteries and of choices for arrays like those of a report, and keeps them where the report looks for them.
+numba compiles under one lock, so threads of one process would wait for each other. The report itself compiles the
+kernels that evaluate policies, which it needs first. Meanwhile this module, run as a program, compiles the kernels of
+ex-post laws, lotteries and choices for arrays like those of a report, and stores them where the report looks for them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 
 def needed_last() -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Kernels, in the order in which a default report needs them, each with arguments of the types that it passes."""
+    """Kernels, in the order in which a default report needs them, each with arguments of the right types."""
     import numpy as np
 
     from auditkit.fitting.logit_kernels import likelihood
@@ -59,7 +59,7 @@ def _worth_it() -> bool:
 def main() -> None:
     from numba import typeof
 
-    gc.disable()  # what the compiler builds lives until the end: looking through it takes a tenth of the time
+    gc.disable()  # what the compiler builds lives until the end: searching it for garbage takes a tenth of the time
     for kernel, arguments in needed_last():
         kernel.compile(tuple(typeof(argument) for argument in arguments))
 

@@ -15,7 +15,7 @@ from auditkit.cli.options import DONE
     "--key",
     required=True,
     type=click.Path(path_type=Path),
-    help="private key of ssh-keygen, or the public key of one in ssh-agent",
+    help="ssh-keygen private key, or the public key of one held by ssh-agent",
 )
 def sign(files: tuple[Path, ...], key: Path) -> int:
     """Sign the files of a report.
