@@ -21,9 +21,6 @@ from auditkit.solver.master import MOST_ROUNDS, Entries, Master, Pricing, Yields
 from auditkit.solver.oracle import Column, Oracle
 from auditkit.solver.policy import Lottery
 
-LARGE, NEARLY = 5_000, 1e-10
-"""With more candidates than the first, the last digits of a gap, below the second of the utility, stay open."""
-
 
 def generate(oracle: Oracle) -> DualOptimum:
     """The optimum of a problem with affine rows; raises `Infeasible` with a proof."""
@@ -35,13 +32,12 @@ def generate(oracle: Oracle) -> DualOptimum:
     phase_one(oracle, master)
     master.begin_phase_two()
     pricing = Pricing(oracle)
-    precision = max(oracle.precision, NEARLY if len(oracle.layout.candidate_ids) > LARGE else 0.0)
     if oracle.known:
         pricing.step = 0.95  # the duals of a master that knows many columns do not leap about
 
     def met(value: float) -> bool:
         open_ = pricing.bound - value
-        return open_ <= max(rounding(value, pricing.centre, scale), precision * abs(value))
+        return open_ <= max(rounding(value, pricing.centre, scale), oracle.enough * abs(value))
 
     for _ in range(MOST_ROUNDS):
         value, duals = master.solve()

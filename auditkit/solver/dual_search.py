@@ -3,8 +3,9 @@
 Two columns are known, one with slack b - a below zero and one above. Their planes, now lines in lambda, cross; G is
 evaluated there. If it meets the crossing, both columns are optimal at this lambda and mixing them to slack zero is
 the optimum (the paper's RDIP without its tie-breaking rules). Otherwise the new column replaces the one on its side.
-Every step finds a new piece of G, so that it ends; no tolerance on ties is needed. Columns that are known already, from
-a neighbouring problem, give the two to start from: the pair that mixes best.
+Every step finds a new piece of G, so that it ends; no tolerance on ties is needed. With many candidates the last digits
+of the gap may stay open (`Oracle.enough`). Columns that are known already, from a neighbouring problem, give the two to
+start from: the pair that mixes best.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def search(oracle: Oracle) -> DualOptimum:
         new = oracle.at(duals)
         bound = oracle.plane(new, duals)
         size = abs(new.utility) + abs(float(duals[0])) * (abs(float(new.values[0])) + abs(row.bound)) + 1e-300
-        if bound - crossing <= MET * size:
+        if bound - crossing <= max(MET * size, oracle.enough * abs(crossing)):
             weights = np.array([s_high, -s_low]) / (s_high - s_low)
             keep = weights > 0
             columns = tuple(c for c, k in zip((low, high), keep, strict=True) if k)

@@ -37,6 +37,10 @@ class Infeasible(Exception):
         self.duals = duals
 
 
+LARGE, NEARLY = 5_000, 1e-10
+"""With more candidates than the first, the last digits of a gap, below the second of the utility, stay open."""
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """`utility` and `values` of all searches together; `sums` and `by_block`, of each (row, block), are kept with them.
@@ -64,6 +68,11 @@ class Oracle:
         self.unkept = 0  # policies that were evaluated without a column
         self.cuts: list[tuple[int, Row]] = []  # tangents of measures, with the number of the measure
         self._uncut = rows
+
+    @property
+    def enough(self) -> float:
+        """How much of the utility a gap may leave open."""
+        return max(self.precision, NEARLY if len(self.layout.candidate_ids) > LARGE else 0.0)
 
     @cached_property
     def blocks(self) -> BlockSums:
