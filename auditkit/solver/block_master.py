@@ -101,10 +101,12 @@ def _search_by_search(oracle: Oracle, master: Master, lotteries: list[Lottery]) 
 def _by_search(oracle: Oracle, visits: Floats, first: int, last: int) -> tuple[Floats, Floats]:
     """Utility and rows (rows, searches) of the searches first..last-1."""
     layout = oracle.layout
-    low, high = (int(layout.candidate_ptr[layout.search_ptr[s]]) for s in (first, last))
+    begin, end = int(layout.search_ptr[first]), int(layout.search_ptr[last])
+    low, high = int(layout.candidate_ptr[begin]), int(layout.candidate_ptr[end])
     states = np.arange(low, high)
-    search = layout.candidate_search[layout.state_candidate[low:high]] - first
-    utility = np.bincount(search, layout.reward[low:high] * visits[low:high], minlength=last - first)
+    search = np.repeat(layout.candidate_search[begin:end] - first, np.diff(layout.candidate_ptr[begin : end + 1]))
+    reward = layout.of_candidates(layout.kinds.reward, begin, end)
+    utility = np.bincount(search, reward * visits[low:high], minlength=last - first)
     values = np.zeros((len(oracle.rows), last - first))
     for j, row in enumerate(oracle.rows.rows):
         values[j] = np.bincount(search, row.at(states) * visits[low:high], minlength=last - first)
