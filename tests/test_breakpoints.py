@@ -79,7 +79,7 @@ def test_a_frontier_ends_where_it_can_no_longer_be_met() -> None:
     four = scenarios.frontier(FOUR, build("floor:minimum=0.1"), values=[0, 1], exact=True)
     assert four.points[-1].value == pytest.approx(0.25, abs=1e-9)
     nowhere = scenarios.frontier(FOUR, build("floor:minimum=0.1"), values=[0.3, 1], exact=True)
-    assert nowhere.points == () and "no value" in say.frontier(PLAIN, nowhere)
+    assert nowhere.points == () and "none of the values tried can be met" in say.frontier(PLAIN, nowhere)
 
 
 def test_what_is_left_open_after_the_last_solve_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

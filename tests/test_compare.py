@@ -291,5 +291,5 @@ def test_a_constraint_that_can_only_just_be_met_has_bounds_and_no_price(minimum:
         assert [one.code for one in told] == ["price-of-fairness"]
     else:
         assert [one.code for one in told] == ["unproved"]
-        assert "is not proved, as happens where constraints can only just be met: the utility of" in told[0].text
+        assert "is not proved, as can happen when constraints can only just be met: the utility of" in told[0].text
         assert "is between 6." in told[0].text
