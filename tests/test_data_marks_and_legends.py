@@ -221,3 +221,42 @@ def test_rows_of_another_file_without_a_match_are_left_out_and_said(tmp_path: Pa
     history = load(workbook(tmp_path / "two.xlsx", People=own, EEO=groups), readers=[Excel])
     assert len(history.table) == N
     assert "30 rows there have no match here and are left out" in " ".join(each.text for each in history.notices)
+
+
+@pytest.mark.parametrize("cell", ["{0} / {1}", "{1} - {0}", "{0}|{1}"])
+def test_sex_and_race_in_one_column_are_two_attributes(cell: str) -> None:
+    races = np.array(["White", "Black or African American", "Asian"])[np.arange(N) % 3]
+    merged = [cell.format(sex, race) for sex, race in zip(GENDER, races)]
+    merged[:20] = ["Not disclosed"] * 20
+    frame = people(Hired=np.where(FAR == 4, "Yes", "No"), **{"EEO (Sex / Race)": merged}).drop(columns="Gender")
+    history = load(frame)
+    assert history.attributes == ("Sex", "Race")
+    assert (history.table["group:Race"] == "White").sum() == (races[20:] == "White").sum()
+    assert (history.table["group:Sex"] == "Female").sum() == (GENDER[20:] == "Female").sum()
+
+
+def test_a_word_with_a_slash_is_no_sex_and_race() -> None:
+    races = np.array(["White", "Hispanic / Latino", "Asian"])[np.arange(N) % 3]
+    history = load(people(Hired=np.where(FAR == 4, "Yes", "No"), **{"Race / Ethnicity": races}))
+    assert set(history.attributes) == {"Gender", "Race / Ethnicity"}
+
+
+def test_a_second_decision_on_those_whom_the_first_left_open_counts() -> None:
+    first = np.array(["Deny", "Deny", "Waitlist", "Waitlist", "Admit"])[FAR]
+    second = np.array(["", "", "Released from Waitlist", "Admit from Waitlist", ""])[FAR]
+    history = load(people(Decision=first, **{"Second Decision": second}))
+    assert history.reading is not None and history.reading.favourable.count == at_least(3)[0]
+    assert any("'Second Decision' says what was decided later" in said for said in history.reading.assumptions)
+    alone = load(people(Decision=first))
+    assert alone.reading is not None and alone.reading.favourable.count == at_least(4)[0]
+
+
+@pytest.mark.parametrize(("title", "day"), [("Stichtag 31.12.2023", "2023-12-31"), ("Druck am 31.12.2023", "")])
+def test_ages_are_those_on_the_day_that_a_title_states(tmp_path: Path, title: str, day: str) -> None:
+    born = pd.Timestamp("1983-06-01") + pd.to_timedelta(np.arange(N) * 3, unit="D")  # 40 in June 2023 and later
+    rows = [f"{i};{birth:%d.%m.%Y};{'ja' if far == 4 else 'nein'}" for i, (birth, far) in enumerate(zip(born, FAR))]
+    text = "\n".join([f"Runde 2023, {title}", "Personalnr.;Geburtsdatum;Befördert", *rows])
+    (tmp_path / "runde.csv").write_text(text, encoding="utf-8")
+    history = load(tmp_path / "runde.csv")
+    said = " ".join(history.reading.assumptions if history.reading else ())
+    assert (f"ages are those on {day}, as" in said) == bool(day)

@@ -280,7 +280,8 @@ class _Cleaning:
                 began = bool(set(plain(name).split()) & {"hire", "start"})  # only if there is nothing better
                 if dates.notna().any():
                     latest.append((not began, dates.max(), name))
-        headers = pd.Series([str(name) for name in self.cells.columns], dtype="str")
+        above = [title for title in self.raw.titles if spoken().has("within", "as_of", title)]
+        headers = pd.Series([*map(str, self.cells.columns), *above], dtype="str")
         days = to_dates(headers.str.extract(r"(\d{1,4}[./-]\d{1,2}[./-]\d{2,4})")[0].fillna("").astype("str")).values
         if days.notna().sum() == 1:  # `Situation au 31/12/2025`
             day, name = days.max(), str(headers[days.notna()].iloc[0])

@@ -16,8 +16,8 @@ _HEADER_WITHIN = 50
 """Rows in which a header is looked for."""
 
 
-def under_header(place: str, cells: pd.DataFrame, notices: list[Notice]) -> tuple[pd.DataFrame, int]:
-    """Find the header, name the columns, and cut the rows above."""
+def under_header(place: str, cells: pd.DataFrame, notices: list[Notice]) -> tuple[pd.DataFrame, int, tuple[str, ...]]:
+    """Find the header and name the columns; the rows above are titles."""
     head = cells.head(200)
     filled = head.map(lambda cell: bool(cell.strip()))
     if not filled.to_numpy().any():
@@ -51,7 +51,8 @@ def under_header(place: str, cells: pd.DataFrame, notices: list[Notice]) -> tupl
     if row != head.index[0] and (joined := _two_rows([str(name).strip() for name in cells.loc[row - 1]], names)):
         notices.append(Notice("two-header-rows", f"rows {row - 1} and {row} are read as one header"))
         names = joined
-    return named(place, names, below, notices), int(row)
+    titles = tuple(" ".join(filter(None, map(str, cells.loc[i]))) for i in cells.index[cells.index < row])
+    return named(place, names, below, notices), int(row), titles
 
 
 def _two_rows(above: list[str], names: list[str]) -> list[str] | None:

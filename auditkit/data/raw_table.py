@@ -41,3 +41,5 @@ class RawTable:
     notices: tuple[Notice, ...]
     count: str | None = None
     separate: bool = False
+    titles: tuple[str, ...] = ()
+    """What the rows above the header say."""

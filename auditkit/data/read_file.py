@@ -119,11 +119,12 @@ def _under_names(
 ) -> RawTable:
     """A table of cells under its header, without blank rows."""
     check_cells(place, table)
-    header_row = 0
+    header_row, titles = 0, tuple[str, ...]()
     if pd.api.types.is_integer_dtype(table.columns.dtype):
-        table, header_row = under_header(place, table, notices)
+        table, header_row, titles = under_header(place, table, notices)
     table = without_blank_rows(place, table, notices)
-    return RawTable(table, Source(place, len(table), digest, encoding, separator, header_row), tuple(notices))
+    source = Source(place, len(table), digest, encoding, separator, header_row)
+    return RawTable(table, source, tuple(notices), titles=titles)
 
 
 def _with_sheets(raw: RawTable, others: list[tuple[str, pd.DataFrame]]) -> RawTable:

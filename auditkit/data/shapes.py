@@ -29,6 +29,8 @@ from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.errors import InputError, Problem
 from auditkit.model.session import current
 
+_MOST_PAIRS = 60
+"""Different cells of a column of sex and race."""
 _MOST_ROWS = 5000
 _MANY = 30
 _HIDES = 3
@@ -49,7 +51,7 @@ def shaped(raw: RawTable, given: Given, left: dict[str, int]) -> tuple[RawTable,
     if not own or _is_of_another_shape(given, raw) or (own == {"selected"} and _is_a_count(given["selected"], raw)):
         raw = _expanded_counts(raw, assumptions, left)
     if "group" not in given or _is_of_another_shape({"group": given["group"]}, raw):
-        raw = _one_race(raw, assumptions)
+        raw = _one_race(_sex_and_race(raw, assumptions), assumptions)
     return raw, tuple(assumptions)
 
 
@@ -745,6 +747,31 @@ def _race_of(name: str) -> str:
         return name
     head, *rest = re.split(r"[\s:._\N{EN DASH}-]+", name.strip(), maxsplit=1)
     return rest[0] if rest and characteristic_of(head) == "race" and races.match(plain(rest[0])) else ""
+
+
+def _sex_and_race(raw: RawTable, assumptions: list[str]) -> RawTable:
+    """A column of "F / White" is two attributes."""
+    words, table = spoken(), raw.table
+    races = words.pattern("values", "races")
+    for name in map(str, table):
+        if not is_protected(name) or {"Sex", "Race"} & {*map(str, table)}:
+            continue
+        cells = pd.Series(pd.unique(table[name]), dtype="str")
+        known = cells[~cells.map(words.is_unknown).astype(bool)]
+        if not 2 <= len(known) <= _MOST_PAIRS:
+            continue
+        parts = known.str.extract(r"^(.+?)\s*(?: - |[/|;,])\s*(.+)$").fillna("")
+        for sex, race in ((0, 1), (1, 0)):
+            if (
+                parts[sex].map(words.sex).notna().all()
+                and parts[race].map(lambda one: bool(races.match(plain(one)))).all()
+            ):
+                text = f"{name!r} is read as two attributes, 'Sex' and 'Race'"
+                assumptions.append(text)
+                both = {column: dict(zip(known, parts[k])) for column, k in (("Sex", sex), ("Race", race))}
+                own = {column: table[name].map(lambda cell, of=of: of.get(cell, "")) for column, of in both.items()}
+                return replace(_say(raw, "sex-and-race", text), table=table.drop(columns=[name]).assign(**own))
+    return raw
 
 
 def _one_sex(raw: RawTable, assumptions: list[str]) -> RawTable:

@@ -10,13 +10,25 @@ import pandas as pd
 from auditkit.data.problems import Collector
 from auditkit.data.roles import Choice, flag
 from auditkit.data.stages import PASSED, Stages
-from auditkit.data.statuses import Decided, Test, is_bad, is_empty, settled, step_codes, took_place, with_reasons
+from auditkit.data.statuses import (
+    Decided,
+    Test,
+    decide,
+    is_bad,
+    is_empty,
+    settled,
+    step_codes,
+    took_place,
+    with_reasons,
+)
 from auditkit.data.steps import StepsInOneColumn, label_of, labels_of
 from auditkit.data.table_look import Decision, StepColumn, TableLook
 from auditkit.data.vocabulary import STEP_RANKS, plain, spoken
 
 MANY_OPEN = 0.25
 """Share of people without a decision above which that is said first of all."""
+MOST_DECISIONS, ALL_OPEN = 12, 0.98
+"""Words of a column of later decisions, and the share of its people whom the first decision left open."""
 _OFFERED = 0.97
 """Share of those selected, or who declined, that a step must know to be the one of offers."""
 
@@ -43,7 +55,7 @@ def status_of_each(
                 stopped |= step.codes == ""  # a date or tick that only those have who got there
             status = status.mask(blank & stopped, "rejected").mask(blank & (step.codes == "withdrawn"), "withdrawn")
         status = with_reasons(status, reasons)
-        status = _endings(state, status, decision)
+        status = _endings(state, _decided_later(state, status, decision), decision)
         chosen = decision.test is not None and decision.test.sign == "="
         if (chosen or (found is not None and decision.test is None)) and not (status == "rejected").any():
             # the column only has stages: those who are not at the last one were not selected
@@ -102,6 +114,27 @@ def _is_offer(step: str) -> bool:
 def _inspection(state: TableLook) -> StepColumn | None:
     choice = state.chosen.get("inspected")
     return None if choice is None else state.step(choice.columns[0], choice.test)
+
+
+def _decided_later(state: TableLook, status: pd.Series[Any], decision: Decision) -> pd.Series[Any]:
+    """A second decision, on those alone whom the first left open: "Waitlist", then "Admit from Waitlist"."""
+    for column in state.columns.values():
+        if column.name == decision.column or column.name in state.used() or not column.is_words or not column.filled:
+            continue
+        cells = state.table[column.name]
+        filled = ~cells.map(is_empty).astype(bool)
+        if column.distinct > MOST_DECISIONS or (status[filled] == "pending").mean() < ALL_OPEN:
+            continue
+        codes = decide(cells, column.name, state.words).codes
+        said = codes[filled]
+        if "selected" not in set(said) or (said == "?").any():
+            continue
+        own = codes.where(filled & codes.isin(["selected", "rejected", "declined", "withdrawn"]), "")
+        text = f"{column.name!r} says what was decided later about {int(filled.sum()):,} people"
+        state.assume("decided-later", text, flag("selected", decision.spec))
+        state.chosen["reason"] = _also(state, column.name)
+        status = status.mask((status == "pending") & (own != ""), own)
+    return status
 
 
 def _endings(state: TableLook, status: pd.Series[Any], decision: Decision) -> pd.Series[Any]:
