@@ -40,9 +40,19 @@ def test_somebody_of_whom_only_the_id_is_known_is_no_heading(tmp_path: Path) -> 
     assert left(tmp_path, ["A999", *[""] * 5]) == {}
 
 
-def test_a_sum_among_the_rows_is_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", [0, 2])
+def test_a_sum_among_the_rows_is_left_out(tmp_path: Path, where: int) -> None:
     rows = [[*row[:4], "x", "x"] for row in people()]
-    assert left(tmp_path, ["Sum of Friday", "", "", "", "20", "20"], own=rows) == {"total-row": 1}
+    row = ["", "", "", "", "20", "20"]
+    row[where] = "Sum of Friday"
+    if where:
+        rows = [["", "", *each[2:]] for each in rows]
+    assert left(tmp_path, row, own=rows) == {"total-row": 1}
+
+
+def test_kinds_of_people_without_a_group_are_counted(tmp_path: Path) -> None:
+    agency = [[f"A90{k}", "Agency", f"Person {k}", "", "Interview", "Hired"] for k in range(4)]
+    assert left(tmp_path, *agency) == {}
 
 
 @pytest.mark.parametrize(
@@ -50,6 +60,7 @@ def test_a_sum_among_the_rows_is_left_out(tmp_path: Path) -> None:
     [
         ["A900", "Candidate", "TEST please ignore", "Man", "", ""],
         ["A900", "Candidate", "Template", "Woman", "CV review", ""],
+        ["", "Candidate", "Candidate template", "", "", ""],
         ["A900", "Candidate", "READ ME: how this board works", "", "Interview", "Rejected"],
     ],
 )

@@ -130,7 +130,7 @@ OF_OUTCOMES = (
 OF_CANDIDATES = ("duplicate-candidate", "repeated-row")
 """Codes of problems whose value is the id of a candidate."""
 
-LEAVING = ("repeated-row", "repeated-header", "total-row", "heading-row", "not-a-person")
+LEAVING = ("repeated-row", "repeated-header", "total-row", "part-of-a-total", "heading-row", "not-a-person")
 """The only ways in which a row that was read does not take part."""
 
 

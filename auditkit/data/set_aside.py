@@ -18,6 +18,7 @@ from auditkit.data.columns import is_protected
 from auditkit.data.numbers import is_number
 from auditkit.data.problems import Collector
 from auditkit.data.raw_table import RawTable
+from auditkit.data.shapes import hides_numbers
 from auditkit.data.vocabulary import plain, spoken
 from auditkit.errors import InputError, Problem
 
@@ -77,11 +78,13 @@ def _totals(table: pd.DataFrame, first: pd.Series[Any]) -> pd.Series[Any]:
     is_total = np.zeros(len(words), dtype=bool)
     is_total[worded] = [plain(word) in known for word in words[worded]]
     total: pd.Series[Any] = pd.Series(is_total[codes], index=table.index)
+    if total.any() and hides_numbers(table):
+        total &= False  # totals of parts that are hidden are needed
     filled = _filled(table)
     foot = pd.Series(np.arange(len(table)) >= len(table) - _FOOT, index=table.index) & (len(table) > 8)
     starts = pd.Series([plain(word).startswith(spoken().phrases("values", "total_starts")) for word in found])
-    started = pd.Series(starts.to_numpy(dtype=bool)[codes], index=table.index) & (filled < 0.7 * filled.median())
-    total |= foot & started
+    started = pd.Series(starts.to_numpy(dtype=bool)[codes], index=table.index)
+    total |= foot & started & (filled < 0.7 * filled.median())
     notes = (filled[::-1] == 1).cumprod()[::-1].astype(bool)  # all rows from here to the end have one cell
     total |= notes & (filled[~notes].median() >= 3)
     total |= foot & (filled == 1) & (filled.median() >= 4)
@@ -137,7 +140,7 @@ def _say_so(table: pd.DataFrame, blank: pd.DataFrame) -> pd.Series[Any]:
         short = cells.str.len() <= _LONGEST_NAME
         worded = cells.str.contains("[^\\W\\d_]{3}", regex=True) & short
         texts = cells[worded].map(plain)
-        least = [0 if sure.search(t) else 1 if maybe.fullmatch(t) else 2 if maybe.match(t) else np.inf for t in texts]
+        least = [0 if sure.search(t) else _lacking(maybe, t) for t in texts]
         found |= (lacks[worded] >= least).reindex(table.index, fill_value=False)
     return found
 
@@ -151,26 +154,29 @@ def _marked(table: pd.DataFrame) -> pd.Series[Any]:
     return found
 
 
-def _of_another_kind(table: pd.DataFrame, blank: pd.DataFrame, groups: list[str]) -> pd.Series[Any]:
-    """Rows of one value of a column, all without a group and without more that other rows have: tasks, cards.
+def _lacking(words: re.Pattern[str], text: str) -> float:
+    """How many cells must be missing before a text with such a word is about no person."""
+    return 1 if words.fullmatch(text) else 2 if words.match(text) else 3 if words.search(text) else np.inf
 
-    A second column must have a word that is theirs alone, as people of all kinds end in the same ways.
+
+def _of_another_kind(table: pd.DataFrame, blank: pd.DataFrame, groups: list[str]) -> pd.Series[Any]:
+    """Rows of one value of a column, all without a group, with words of their own in a second column: tasks, cards.
+
+    People of all kinds end in the same ways. One row must lack more than the group.
     """
     found = pd.Series(False, index=table.index)
     without = blank[groups].all(axis=1)
     if not without.any() or (~without).mean() < _MOST:
         return found
     told = [str(name) for name in table if name not in groups and 2 <= table[name].nunique() <= _KINDS]
-    own: dict[tuple[int, ...], int] = {}
+    theirs = {name: ~table[name].isin(table[name][~without]) & ~blank[name] for name in told}
     for name in told:
-        for value, rows in table[name][without & (table[name] != "")].groupby(table[name]):
-            if len(rows) == (table[name] == value).sum():
-                own[tuple(rows.index)] = own.get(tuple(rows.index), 0) + 1
-    for index, columns in own.items():
-        rows = pd.Series(table.index.isin(index), index=table.index)
-        lacks = blank[rows].all() & (blank[~rows].mean() < 1 - _MOST)
-        if columns > 1 and lacks.drop(groups).any():
-            found |= rows
+        for value in table[name][theirs[name]].unique():
+            rows = table[name] == value
+            others = [other for other in told if other != name and theirs[other][rows].all()]
+            lacks = (blank[rows].all() & (blank[~rows].mean() < 1 - _MOST)).drop(groups).any()
+            if others and (lacks or rows.sum() > 1):
+                found |= rows
     return found
 
 

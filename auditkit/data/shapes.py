@@ -33,6 +33,8 @@ _MOST_PAIRS = 60
 """Different cells of a column of sex and race."""
 _MOST_ROWS = 5000
 _MANY = 30
+_SUMS = 4
+"""Sums that must be right before a row counts as a total that no word calls so."""
 _HIDES = 3
 """The smallest number shown, from which a mark beside it may hide smaller ones."""
 _DIGIT = re.compile(r"\d")
@@ -96,8 +98,10 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
     if not _counts(tidy.table):
         _refuse_shares(raw)
         return raw
-    tidy = _without_totals(_filled_down(tidy))
-    totals = len(raw.table) - len(tidy.table)
+    tidy = _filled_down(tidy)
+    whole = _totals_of_hidden_parts(tidy)
+    parts, tidy = len(tidy.table) - len(whole.table), _without_totals(whole)
+    totals = len(whole.table) - len(tidy.table)
     for reshape in (_from_compact, _from_wide, _from_steps_by_group, _from_long, _with_named_groups):
         tidy = reshape(tidy)
     hidden, said = said, []
@@ -105,7 +109,7 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
     if stacked is not None:
         assumptions += hidden + said
         _refuse_other_cells(tidy.table, _counts(tidy.table))
-        left["total-row"] = left.get("total-row", 0) + totals
+        _leave(left, totals, parts)
         return stacked
     counts = _counts(tidy.table)
     said = []  # what an attempt assumed that came to nothing is not true of the file
@@ -115,9 +119,14 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
     elif (found := _from_outcomes(tidy)) is tidy:
         return raw
     _refuse_other_cells(tidy.table, counts)
-    if totals:
-        left["total-row"] = left.get("total-row", 0) + totals
+    _leave(left, totals, parts)
     return found
+
+
+def _leave(left: dict[str, int], totals: int, parts: int) -> None:
+    for code, number in (("total-row", totals), ("part-of-a-total", parts)):
+        if number:
+            left[code] = left.get(code, 0) + number
 
 
 def _refuse_other_cells(table: pd.DataFrame, counts: abc.Collection[str]) -> None:
@@ -181,8 +190,9 @@ def _is_numbering(values: pd.Series[Any]) -> bool:
 
 
 def _are_years(values: pd.Series[Any]) -> bool:
-    """Whether a few years come again and again."""
-    return bool(values.between(1950, 2050).all()) and values.nunique() <= len(values) / 2
+    """Whether a few years come again and again, or all numbers are days such as 20240131."""
+    days = values.between(19_500_101, 20_501_231) & (values % 100).between(1, 31) & (values // 100 % 100).between(1, 12)
+    return bool(days.all()) or (bool(values.between(1950, 2050).all()) and values.nunique() <= len(values) / 2)
 
 
 def _filled_down(raw: RawTable) -> RawTable:
@@ -215,13 +225,43 @@ def _without_totals(raw: RawTable) -> RawTable:
     labels = [str(name) for name in table if name not in counts]
     totals = pd.Series(False, index=table.index)
     for name in labels:
-        totals |= table[name].isin([cell for cell in table[name].unique() if is_total(cell)])
-        totals |= _sum_within(table, counts, name, [other for other in labels if other != name])
+        totals |= _totals_within(table, counts, name, labels)
     totals |= _sum_of_the_others(counts, totals)
     if not totals.any() or totals.all():
         return raw
     text = f"{int(totals.sum())} rows of totals and subtotals are not counted"
     return replace(_say(raw, "totals", text), table=table[~totals])
+
+
+def _totals_within(
+    table: pd.DataFrame, counts: dict[str, pd.Series[Any]], name: str, labels: list[str]
+) -> pd.Series[Any]:
+    """Rows that a label calls totals, or whose counts are the sums of its other values."""
+    said = table[name].isin([cell for cell in table[name].unique() if is_total(cell)])
+    return said | _sum_within(table, counts, name, [other for other in labels if other != name])
+
+
+def _totals_of_hidden_parts(raw: RawTable) -> RawTable:
+    """The totals of a label alone, where small numbers are hidden in its parts: the totals count everybody."""
+    table = raw.table
+    counts = _counts(table)
+    labels = [str(name) for name in table if name not in counts]
+    hidden = pd.DataFrame({name: table[name].map(_SMALL.match).notna() for name in counts}).sum(axis=1)
+    for name in labels if hidden.any() else ():
+        keys = [other for other in labels if other != name]
+        totals = _totals_within(table, counts, name, labels)
+        if is_protected(name) or not any(map(is_protected, keys)) or not totals.any() or totals.all():
+            continue
+        own, parts = (table[flags].set_index(keys).index for flags in (totals, ~totals))
+        if own.is_unique and set(own) == set(parts) and 2 * hidden[totals].sum() < hidden[~totals].sum():
+            text = f"numbers are hidden in the parts of {name!r}, so only their totals are counted"
+            return replace(_say(raw, "hidden-parts", text), table=table[totals].drop(columns=[name]))
+    return raw
+
+
+def hides_numbers(table: pd.DataFrame) -> bool:
+    """Whether a table of counts hides small ones ("<5")."""
+    return len(table) <= _MOST_ROWS and any(table[name].map(_SMALL.match).notna().any() for name in _counts(table))
 
 
 def _sum_of_the_others(counts: dict[str, pd.Series[Any]], totals: pd.Series[Any]) -> pd.Series[Any]:
@@ -235,7 +275,7 @@ def _sum_of_the_others(counts: dict[str, pd.Series[Any]], totals: pd.Series[Any]
 def _sum_within(table: pd.DataFrame, counts: dict[str, pd.Series[Any]], name: str, keys: list[str]) -> pd.Series[Any]:
     """Rows with the one value of a label, whatever it is called, whose counts are the sums of all its other values."""
     none, frame = pd.Series(False, index=table.index), pd.DataFrame(counts)
-    if len(counts) < 2 or not 3 <= table[name].nunique() <= 40 or not keys:
+    if not 3 <= table[name].nunique() <= 40 or not keys:
         return none
     if any(table[key].is_unique for key in keys) or not table.duplicated(keys).any():
         return none  # there are no others, as in a row for each application
@@ -246,7 +286,8 @@ def _sum_within(table: pd.DataFrame, counts: dict[str, pd.Series[Any]], name: st
     held = table[name][same].value_counts()
     value = held.index[0] if len(held) else None
     here = table[name] == value
-    return here if len(held) and here.sum() > 1 and bool(same[here].mean() > 0.9) else none
+    enough = here.sum() * len(counts) >= _SUMS and here.sum() > 1
+    return here if len(held) and enough and bool(same[here].mean() > 0.9) else none
 
 
 def _from_outcomes(raw: RawTable) -> RawTable:
@@ -445,7 +486,8 @@ def _from_stacked(raw: RawTable, assumptions: list[str]) -> RawTable | None:
     table = raw.table
     counts = _counts(table)
     labels = [str(name) for name in table if name not in counts]
-    block = next((name for name in labels if _are_characteristics(table[name])), None)
+    groups = [name for name in labels if is_protected(name) and characteristic_of(name) != "other"]
+    block = next((name for name in labels if name not in groups and _are_characteristics(table[name])), None)
     if block is None or len(labels) < 2:
         return None
     group = next((name for name in labels if name != block and table[name].nunique() > table[block].nunique()), None)

@@ -31,6 +31,8 @@ _CLOSE = 0.6
 """Two decisions whose weights differ by less are not told apart."""
 _GOOD_LETTERS = ("a", "h", "o", "p", "s")
 """Admitted, hired, offered, passed, selected."""
+_BAD_LETTERS = ("d", "n", "r", "w", "x")
+"""Denied, not, rejected, withdrawn."""
 _OFFER = 8.0
 _MOST_REASONS = 40
 _FEWEST = 3
@@ -59,7 +61,8 @@ def find_decision(state: TableLook) -> Decision | None:
     if best is None or (not telling and _unread_outcomes(state)) or (best.decided.bad and _ends_in_a_path(state)):
         return None
     if best.weight < ENOUGH:
-        state.alternatives = [{"selected": each.spec} for each in telling[:3] if each.weight > 0]
+        known = [each for each in telling if (each.decided.codes == "?").mean() < 0.5]  # initials are no marks
+        state.alternatives = [{"selected": each.spec} for each in known[:3] if each.weight > 0]
         return None
     if len(telling) > 1 and best.weight - telling[1].weight < 2 * _CLOSE:
         state.alternatives = [{"selected": other.spec} for other in telling[1:3]]
@@ -753,6 +756,10 @@ def _each_word(column: str, often: pd.Series[int]) -> list[dict[str, str]]:
         and vocabulary.meaning(word) is None
         and is_shown(column, word)
     ]
+    if words and all(len(plain(str(word))) == 1 for word in often.index if word):
+        words.sort(key=lambda word: plain(word) in _BAD_LETTERS)
+        rest = [word for word in map(str, often.index) if plain(word) not in (*_BAD_LETTERS, "")]
+        good = rest if len(rest) < len([word for word in often.index if word]) - 1 else good
     together = ["|".join(good)] if 2 <= len(good) <= 4 and len(good) < len(often) else []
     return [{"selected": f"{column}={word}"} for word in (*together, *words)]
 

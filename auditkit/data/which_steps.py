@@ -10,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from auditkit.data.columns import ColumnProfile, is_protected, named
+from auditkit.data.columns import ColumnProfile, by_name, is_protected, named
 from auditkit.data.dates import to_dates
+from auditkit.data.numbers import to_numbers
 from auditkit.data.personal import is_personal, listed_cells
 from auditkit.data.problems import Collector
 from auditkit.data.roles import Choice, flag
@@ -157,7 +158,7 @@ def _may_be_step(state: TableLook, column: ColumnProfile, decision: Decision | N
         blank = (state.table[name] == "").any()
         if timed and rank is not None and blank:
             return StepColumn(name, flags.replace({"no": "yes"}), rank)
-        return None
+        return _place_on_a_list(state, column, rank)
     foreign = spoken().words("names", "foreign_inspected")
     if not column.is_words or known < 0.9 or set(plain(name).split()) & foreign:
         return None
@@ -172,6 +173,21 @@ def _is_date_of_application(state: TableLook, column: ColumnProfile) -> bool:
         return False
     every = [c for c in state.columns.values() if c.content == "date" and c.filled == c.rows and named(c.name, "date")]
     return column.filled > (1 - FEW) * column.rows or not every
+
+
+def _place_on_a_list(state: TableLook, column: ColumnProfile, rank: float | None) -> StepColumn | None:
+    """Places 1, 2, 3, ... of some: to be on the list is a step; `Not ranked` and an empty cell say who is not on it."""
+    cells = state.table[column.name]
+    numbers = to_numbers(cells)
+    places = numbers.values.dropna()
+    others = [str(word) for word in pd.unique(cells[numbers.bad])]
+    on_it = places.is_unique and places.min() == 1 and places.max() == len(places)
+    if by_name(column.name) or not on_it or len(places) > _MOST_PASSED * len(cells):
+        return None
+    if not all(spoken().negated_start(word) for word in others):
+        return None
+    codes = pd.Series("no", index=cells.index, dtype="str").mask(numbers.values.notna(), "yes").mask(cells == "", "")
+    return StepColumn(column.name, codes, rank)
 
 
 def _passed_by_those_selected(state: TableLook, column: ColumnProfile, selected: pd.Series[Any]) -> StepColumn | None:
