@@ -61,6 +61,7 @@ def test_kinds_of_people_without_a_group_are_counted(tmp_path: Path) -> None:
         ["A900", "Candidate", "TEST please ignore", "Man", "", ""],
         ["A900", "Candidate", "Template", "Woman", "CV review", ""],
         ["", "Candidate", "Candidate template", "", "", ""],
+        ["A900", "Candidate", "Max Test", "", "Interview", ""],
         ["A900", "Candidate", "READ ME: how this board works", "", "Interview", "Rejected"],
     ],
 )
@@ -88,6 +89,10 @@ def test_tasks_among_candidates_are_left_out_and_said(tmp_path: Path) -> None:
     assert reading is not None and reading.favourable.of == 60
     said = "3 rows are not counted, as they are not about an applicant: 'Gender', 'Stage' are empty there"
     assert said in reading.assumptions
+
+
+def test_cards_on_a_list_of_their_own_without_an_end_are_left_out(tmp_path: Path) -> None:
+    assert left(tmp_path, ["T1", "Candidate", "Agree on pay", "", "Admin", ""]) == {"not-a-person": 1}
 
 
 def test_a_row_without_a_name_and_a_group_is_about_nobody(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from auditkit.data.columns import is_protected
+from auditkit.data.columns import describe, is_protected
 from auditkit.data.numbers import is_number
 from auditkit.data.problems import Collector
 from auditkit.data.raw_table import RawTable
@@ -156,11 +156,13 @@ def _marked(table: pd.DataFrame) -> pd.Series[Any]:
 
 def _lacking(words: re.Pattern[str], text: str) -> float:
     """How many cells must be missing before a text with such a word is about no person."""
-    return 1 if words.fullmatch(text) else 2 if words.match(text) else 3 if words.search(text) else np.inf
+    places = [found.span() for found in words.finditer(text)]
+    whole, edge = (0, len(text)) in places, any(start == 0 or end == len(text) for start, end in places)
+    return 1 if whole else 2 if edge else 3 if places else np.inf
 
 
 def _of_another_kind(table: pd.DataFrame, blank: pd.DataFrame, groups: list[str]) -> pd.Series[Any]:
-    """Rows of one value of a column, all without a group, with words of their own in a second column: tasks, cards.
+    """Rows of one value of a column, all without a group, with an end of their own or none: tasks, cards.
 
     People of all kinds end in the same ways. One row must lack more than the group.
     """
@@ -174,8 +176,9 @@ def _of_another_kind(table: pd.DataFrame, blank: pd.DataFrame, groups: list[str]
         for value in table[name][theirs[name]].unique():
             rows = table[name] == value
             others = [other for other in told if other != name and theirs[other][rows].all()]
-            lacks = (blank[rows].all() & (blank[~rows].mean() < 1 - _MOST)).drop(groups).any()
-            if others and (lacks or rows.sum() > 1):
+            lacks = (blank[rows].all() & (blank[~rows].mean() < 1 - _MOST)).drop(groups)
+            ended = any(describe(str(other), table[other]).statuses >= 0.5 for other in lacks.index[lacks])
+            if ended or (others and (lacks.any() or rows.sum() > 1)):
                 found |= rows
     return found
 

@@ -184,6 +184,7 @@ def find_candidate(state: TableLook, matches: dict[str, list[Match]]) -> None:
         return
     key_column = state.chosen["candidate"].columns[0]
     others = [match for match in found if match.column != key_column and match.tier == 0]
+    others = [match for match in others if state.columns[match.column].statuses < 0.5]  # `Candidate response`
     person = others[0].column if others else key_column
     search = state.chosen.get("search")
     rows = state.table.drop_duplicates([key_column, *(search.columns if search else ())])
