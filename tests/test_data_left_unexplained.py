@@ -369,3 +369,15 @@ def test_of_steps_that_tell_the_same_the_one_that_is_called_like_a_step_is_named
         parts.append(people()[who].assign(Event=step, Date=f"2025-03-0{at + 1}"))
     history = load(pd.concat(parts))
     assert history.steps == ("Phone screen", "Hired")
+
+
+@pytest.mark.parametrize(("column", "is_asked"), [("Antwort Bewerber", False), ("Reply", False), ("Board", True)])
+def test_what_candidates_made_of_an_offer_is_no_later_decision(column: str, is_asked: bool) -> None:
+    reply = np.where(OFFERED, np.where(yes(0.7, 9), "accepted", "rejected"), "")
+    frame = people(
+        Shortlisted=words(SEEN, "Y", "N"), Entscheidung=words(OFFERED, "Zusage", "Absage"), **{column: reply}
+    )
+    if is_asked:
+        assert f"have a yes in {column!r}" in asked(frame).text
+    else:
+        assert steps_of(frame) == [int(SEEN.sum()), int(OFFERED.sum())]

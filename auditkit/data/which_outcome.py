@@ -148,7 +148,7 @@ def weigh(state: TableLook, column: ColumnProfile) -> Decision | None:
         weight = 1.7 if good else -0.2
         if column.content == "yes/no" and spoken().has("names", "outcome_words", plain(name)):
             weight, why = 1.4, "its name is that of an outcome"
-    if spoken().has("favourable", "not_decision", plain(name)):
+    if any(spoken().has("favourable", key, plain(name)) for key in ("not_decision", "reply")):
         weight -= 2.0
     decided, guess = _decided(state, column)
     status = settled(decided, state.table[name], name, Collector())
@@ -405,6 +405,8 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
         return
     # of several that go on from here, the one that fewest have is nearest the end
     for column in sorted(state.free(), key=lambda each: int(state.step(each.name).reached.sum())):
+        if spoken().has("favourable", "reply", plain(column.name)):
+            continue  # what candidates made of it is no decision of the firm
         cells = state.table[column.name]
         if column.name not in state.used() and (
             _goes_on(state, column, decision) or _is_nearer_the_end(state, column, decision)
