@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from auditkit.data.load import load
 from auditkit.data.read_file import read
@@ -87,3 +88,22 @@ def test_danish_words_are_known() -> None:
     assert history.steps == ("1. samtale", "Tilbud", "Ansættelse")
     assert history.table["group"].value_counts().to_dict() == {"Kvinde": 40, "Mand": 40, "unknown": 40}
     assert history.table["status"].value_counts().to_dict() == {"rejected": 72, "withdrawn": 24, "selected": 24}
+
+
+@pytest.mark.parametrize("letters", ["mw", "MF", "hf", "VM"])
+def test_letters_below_a_header_are_groups(tmp_path: Path, letters: str) -> None:
+    one, other = letters
+    rows = [["", "Bewerbungen", "", "Einstellungen", ""], ["Abteilung", one, other, one, other]]
+    rows += [[name, "100", "80", "20", "9"] for name in ("Vertrieb", "IT", "Recht")]
+    path = tmp_path / "counts.csv"
+    path.write_text("\n".join(";".join(row) for row in rows))
+    history = load(path)
+    assert history.table["group"].value_counts().to_dict() == {one: 300, other: 240}
+    assert int(history.table["selected"].sum()) == 87
+
+
+def test_a_numbered_decision_is_the_decision_of_the_firm() -> None:
+    rows = range(120)
+    own = {"Ref": [f"A{k}" for k in rows], "Sex": [("Female", "Male")[k % 2] for k in rows]}
+    own |= {"Decision 1": ["Admit" if k < 60 else "Deny" for k in rows], "Enrolled": ["Yes"] * 20 + [""] * 100}
+    assert int(load(pd.DataFrame(own)).table["selected"].sum()) == 60

@@ -154,6 +154,7 @@ def _by_name(name: str) -> tuple[Match, ...]:
     # `Person : Gender`, `Diversity: Gender`, `candidate.gender`: before is of whom or of what
     short = plain(re.split(r":|\[|\s[-–—]\s|\.(?=[A-Za-z])", name)[-1]) or words
     joined = (words.replace(" ", ""), short.replace(" ", ""))
+    first = re.sub(r" [1-9]$", "", words).replace(" ", "")  # `Decision 1`
     tables = [(role, "", tiers) for role, tiers in vocabulary.roles.items()]
     tables += [("group", attribute, tiers) for attribute, tiers in vocabulary.groups.items()]
     found, exact_only, padded = [], vocabulary.words("names", "exact_only"), f" {words} "
@@ -162,7 +163,8 @@ def _by_name(name: str) -> tuple[Match, ...]:
         matches = []
         for tier, names in enumerate(tiers):
             for known in names:
-                whole = known.replace(" ", "") in (joined[:1] if foreign else joined)
+                written = known.replace(" ", "")
+                whole = written in (joined[:1] if foreign else joined) or (role == "selected" and written == first)
                 if whole or (not foreign and f" {known} " in padded and known not in exact_only):
                     matches.append(Match(role, name, not whole, tier, len(known.split()), known, attribute))
         if matches:

@@ -339,7 +339,7 @@ def _part(name: str) -> tuple[str, str] | None:
     for size in (4, 3, 2, 1):
         for i in range(len(tokens) - size + 1):
             text = " ".join(tokens[i : i + size])
-            sex = words.sex(text) if len(text) > 1 or (text in "FMW" and i in (0, len(tokens) - 1)) else None
+            sex = words.sex(text) if len(text) > 1 or i in (0, len(tokens) - 1) else None
             race = words.pattern("values", "races").fullmatch(plain(text))
             if sex or race or is_total(text):
                 rest = [*tokens[:i], *tokens[i + size :]]
@@ -444,7 +444,7 @@ def _from_long(raw: RawTable) -> RawTable:
         or name.lstrip().startswith("#")
     ]
     sized = sized or (list(counts) if len(counts) == 1 else [])
-    for stage in labels:
+    for stage in (name for name in labels if not is_protected(name)):
         found = [str(word) for word in pd.unique(table[stage])]
         ranks = {word: words.step_rank(word) for word in found}
         first = [word for word in found if plain(word) in words.words("values", "applied") or ranks[word] == 0]
