@@ -96,7 +96,7 @@ def test_numbers_are_those_of_the_report(content: bytes) -> None:
         shown = {
             (row[0].value, row[1].value, row[2].value): row for row in values[table.attribute].iter_rows(min_row=4)
         }
-        kind = "all applicants" if table.kind == "cumulative" else "those who reached the step before"
+        kind = "all applicants" if table.kind == "cumulative" else "those who reached the previous step"
         for group in table.groups:
             row = shown[table.step, kind, group.group]
             assert (row[3].value, row[4].value) == (group.applicants, group.selected)
