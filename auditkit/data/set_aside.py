@@ -29,8 +29,8 @@ _NEARLY_ALL, _MOST = 0.95, 0.9
 _FEWEST_ROWS = 20
 _FEW_ROWS = 0.1
 """Share of the rows that may be about no person."""
-_KINDS = 12
-"""Different values of a column that may say of what kind a row is."""
+_SORTS = 12
+"""Different values of a column that may say of what sort a row is."""
 _LONGEST_NAME = 60
 _LONGEST_LIST = 20_000
 """Rows of a table above which no system exports anything but people."""
@@ -117,13 +117,13 @@ def _shape(cell: str) -> str:
 
 
 def _no_people(table: pd.DataFrame) -> pd.Series[Any]:
-    """Rows that say that they are about no person, or that lack a group and more and are of a kind of their own."""
+    """Rows that say that they are about no person, or that lack a group and more and are unlike all others."""
     none = pd.Series(False, index=table.index)
     groups = [str(name) for name in table if is_protected(str(name))]
     if not _FEWEST_ROWS <= len(table) <= _LONGEST_LIST or not groups:
         return none
     blank = table == ""
-    found = _say_so(table, blank) | _marked(table) | _of_another_kind(table, blank, groups)
+    found = _say_so(table, blank) | _marked(table) | _of_another_sort(table, blank, groups)
     found |= _unnamed(table, blank, groups)
     return found if found.mean() <= _FEW_ROWS else none
 
@@ -161,7 +161,7 @@ def _lacking(words: re.Pattern[str], text: str) -> float:
     return 1 if whole else 2 if edge else 3 if places else np.inf
 
 
-def _of_another_kind(table: pd.DataFrame, blank: pd.DataFrame, groups: list[str]) -> pd.Series[Any]:
+def _of_another_sort(table: pd.DataFrame, blank: pd.DataFrame, groups: list[str]) -> pd.Series[Any]:
     """Rows of one value of a column, all without a group, with an end of their own or none: tasks, cards.
 
     People of all kinds end in the same ways. One row must lack more than the group.
@@ -170,7 +170,7 @@ def _of_another_kind(table: pd.DataFrame, blank: pd.DataFrame, groups: list[str]
     without = blank[groups].all(axis=1)
     if not without.any() or (~without).mean() < _MOST:
         return found
-    told = [str(name) for name in table if name not in groups and 2 <= table[name].nunique() <= _KINDS]
+    told = [str(name) for name in table if name not in groups and 2 <= table[name].nunique() <= _SORTS]
     theirs = {name: ~table[name].isin(table[name][~without]) & ~blank[name] for name in told}
     for name in told:
         for value in table[name][theirs[name]].unique():
