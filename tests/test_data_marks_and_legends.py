@@ -260,3 +260,59 @@ def test_ages_are_those_on_the_day_that_a_title_states(tmp_path: Path, title: st
     history = load(tmp_path / "runde.csv")
     said = " ".join(history.reading.assumptions if history.reading else ())
     assert (f"ages are those on {day}, as" in said) == bool(day)
+
+
+def test_stages_without_offers_have_them_where_some_declined_one() -> None:
+    stages = np.array(["Applied", "Screen", "Onsite", "Onsite", "Onsite"])[FAR]
+    reasons = np.array(["Rejected", "Rejected", "Rejected", "Offer declined", "Hired"])[FAR]
+    history = load(people(**{"Last Stage": stages, "Status": reasons}))
+    assert history.steps == ("Screen", "Onsite", "Offer", "Hired")
+    assert funnel(history) == at_least(1, 2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["Hired someone else", "We hired another applicant", "Jemand anderes eingestellt", "Contratada otra persona"],
+)
+def test_who_was_not_hired_because_somebody_else_was_is_rejected(reason: str) -> None:
+    history = load(people(**{"Archive Reason": np.where(FAR == 4, "Hired", reason)}))
+    assert int(history.table["selected"].sum()) == at_least(4)[0]
+
+
+def test_a_sentence_about_hiring_beside_hired_is_no_selection_without_a_word() -> None:
+    words = np.where(FAR == 4, "Hired", np.where(FAR == 3, "Was keen to be hired by March", "Rejected"))
+    with pytest.raises(AmbiguousReading, match="Was keen to be hired by March"):
+        load(people(Status=words))
+    alone = np.where(FAR == 4, "Was hired in March", "Rejected")
+    assert int(load(people(Status=alone)).table["selected"].sum()) == at_least(4)[0]
+
+
+def test_stages_that_begin_with_a_number_are_stages_and_no_ratings() -> None:
+    stages = np.array(["0-New", "10-Screen", "20-Interview", "30-Offer", "40-Hired"])[FAR]
+    history = load(people(**{"Status code": stages}))
+    assert funnel(history) == at_least(1, 2, 3, 4)
+    ratings = np.array(["1 - No", "2 - No", "3 - Yes", "4 - Yes", "5 - Strong yes"])[FAR]
+    frame = people(Rating=ratings, Hired=np.where(FAR == 4, "Yes", "No"))
+    assert load(frame).mapping.columns("prior") == ("Rating",)
+
+
+def test_colours_of_a_traffic_light_are_results() -> None:
+    lights = {
+        f"{step} RAG": np.where(k <= FAR, "Green", np.where(k == FAR + 1, "Red", ""))
+        for k, step in enumerate(("Screen", "Interview", "Final"), 1)
+    }
+    assert funnel(load(people(**lights))) == at_least(1, 2, 3)
+
+
+def test_the_good_words_are_offered_before_others() -> None:
+    words = np.where(FAR >= 3, "Redeployed", np.where(FAR == 2, "Slotted in", "Confirmed redundant"))
+    frame = people(**{"Outcome of consultation": words}).rename(columns={"Application ID": "Employee No"})
+    with pytest.raises(AmbiguousReading) as error:
+        load(frame)
+    first = error.value.question.answers[0].mapping["selected"]
+    assert set(str(first).partition("=")[2].split("|")) == {"Redeployed", "Slotted in"}
+
+
+def test_an_interview_with_hr_comes_before_that_with_the_manager() -> None:
+    stages = np.array(["Candidature reçue", "Présélectionné", "Entretien RH", "Entretien manager", "Embauché"])[FAR]
+    assert funnel(load(people(Étape=stages))) == at_least(1, 2, 3, 4)

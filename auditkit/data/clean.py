@@ -30,6 +30,7 @@ from auditkit.data.steps import label_of
 from auditkit.data.unit_capacities import Limited, read_unit_capacities
 from auditkit.data.values import NumberReader, is_blank, read_dates, read_ids
 from auditkit.data.vocabulary import plain, spoken
+from auditkit.data.what_became_of_each import is_offer
 from auditkit.errors import InputError, Problem
 from auditkit.model.groups import UNKNOWN
 
@@ -319,6 +320,8 @@ class _Cleaning:
         if "selected" in self.clean:
             found.pop(self.plan.selected_name, None)
             declined = self.clean["declined"] & self.plan.offers
+            if self.plan.offers and not any(is_offer(step) for step in found):
+                found["Offer"] = self.clean["selected"]
             found[self.plan.selected_name] = self.clean["selected"] & ~declined
             unfinished = unfinished | declined
         return reached_steps(found, unfinished)

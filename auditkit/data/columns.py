@@ -49,7 +49,7 @@ class ColumnProfile:
             return "empty"
         if self.marks == 1 and self.distinct <= 3:
             return "yes/no"
-        if self.numbers >= 0.9:
+        if self.numbers >= 0.9 and self.steps < 0.5:  # "40-Hired" is a stage, "4 - Yes" a rating
             return "id" if self.whole and self.distinct == self.rows > 20 else "number"
         if self.dates >= 0.9:
             return "date"

@@ -103,6 +103,9 @@ def decide(cells: pd.Series[Any], column: str, words: Words | None = None, test:
     found = [str(word) for word in pd.unique(cells)[:1000] if not is_empty(str(word))]
     staying = _is_about_staying(column, found)
     hired = any(is_hired(word) and vocabulary.meaning(word) == "selected" for word in found)
+    plainly = any(
+        is_hired(word) and vocabulary.meaning(word) == "selected" and vocabulary.is_plain(word) for word in found
+    )
     # `Disqualified reason`: whatever it was, it was one
     whatever = "rejected" if bad and vocabulary.has("names", "reasons", column) else None
 
@@ -117,6 +120,8 @@ def decide(cells: pd.Series[Any], column: str, words: Words | None = None, test:
         known = vocabulary.meaning(word)
         if hired and known == "selected" and (is_onward(word) or plain(word) in vocabulary.words("cells", "offer")):
             return "pending"  # beside those hired, an offer or the next step is not yet the end
+        if plainly and known == "selected" and not vocabulary.is_plain(word):
+            return None  # beside "Hired", a sentence about hiring may be about somebody else
         if known is None and (denied := _denies(word, found)) is not None:
             return "rejected" if code(denied) == "selected" else None
         if known is None and vocabulary.employment(word) in ("rejected", "withdrawn"):

@@ -28,6 +28,8 @@ _BY_WHOM = re.compile(r"\b(by|von|vom|par|por|da|dal|door)(?: (?:the|our|der|dem
 _ENDS = ("selected", "declined", "rejected", "withdrawn")
 _LEADING = re.compile(r"^\s*(\d{1,2})\s*[-.):_ ]\s*\D")
 _MOST_STAGES = 30
+_NAMING = 0.25
+"""Share of the rejections that must name a step for the others to be read as those before the first."""
 _UNPLACED = 2.5
 """The rank of a stage whose words are not known: between a screen and an interview."""
 _AFTER_START = 0.5
@@ -157,7 +159,7 @@ def from_last_stage(cells: pd.Series[Any], selected: pd.Series[Any] | None = Non
     places: dict[int, float] = {}
     for i, rank in enumerate(ranks):
         match = leading[i]
-        if numbered and match is not None:
+        if numbered and match is not None and rank not in (HIRED, *_ENDS):
             places[i] = float(match.group(1))
         elif isinstance(rank, float) and 0 < rank < HIRED:
             places[i] = rank
@@ -233,7 +235,7 @@ def names_steps(cells: pd.Series[Any]) -> bool:
     # who is not eligible gets to no step, so that the word need not name one
     gate = [bool(spoken().has("within", "gate_failed", plain(str(word)))) for word in found]
     at_gate = sum(int(n) for e, n, out in zip(ends, often, gate, strict=True) if out and e is not None and e.rank < 0)
-    told = len(staged) >= 2 and sum(n for _, n in staged) >= 0.5 * (sum(n for _, n in rejected) - at_gate)
+    told = len(staged) >= 2 and sum(n for _, n in staged) >= _NAMING * (sum(n for _, n in rejected) - at_gate)
     return bool(ranks) and told and any(e.reached for e, _ in staged if e.rank > 0)
 
 
@@ -246,7 +248,7 @@ def from_dispositions(cells: pd.Series[Any]) -> StepsInOneColumn:
     codes, found = pd.factorize(cells)
     often = np.bincount(codes, minlength=len(found))
     ends = _told_apart([ending(str(word)) for word in found], often)
-    tests = [e.step for e in ends if e is not None and STEP_RANKS["test"] < e.rank < STEP_RANKS["manager"]]
+    tests = [e.step for e in ends if e is not None and STEP_RANKS["test"] < e.rank < STEP_RANKS["hr"]]
     labels: dict[float, dict[str, int]] = {}
     for word, e, n in zip(found, ends, often, strict=True):
         if e is None or not 0 < e.rank < HIRED:

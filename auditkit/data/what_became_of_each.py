@@ -93,21 +93,22 @@ def status_of_each(
 
 
 def offers_are_a_step(state: TableLook, status: pd.Series[Any], stages: Stages | None, outcome: str) -> bool:
-    """Whether a step before the outcome says who had an offer. Then who declined it is counted there; else they are
-    counted as selected: of "Hired, 89 of 1,000" nine would not have been hired."""
+    """Whether offers are a step before the outcome, as some declined one. Then who declined is counted there; without
+    any steps they are counted as selected: of "Hired, 89 of 1,000" nine would not have been hired."""
     declined = status == "declined"
-    if not declined.any() or _is_offer(outcome):
+    if not declined.any() or is_offer(outcome):
         return False
     steps = () if stages is None else zip(stages.names, stages.codes, strict=True)
-    last = [codes for name, codes in steps if _is_offer(name)][-1:]
-    if last and took_place(last[0])[declined | (status == "selected")].mean() >= _OFFERED:
+    last = [codes for name, codes in steps if is_offer(name)][-1:]
+    if stages is not None and (not last or took_place(last[0])[declined | (status == "selected")].mean() >= _OFFERED):
         return True
     text = f"{int(declined.sum()):,} who declined an offer count as {outcome!r}, because they were chosen"
     state.assume("declined-offers", text)
     return False
 
 
-def _is_offer(step: str) -> bool:
+def is_offer(step: str) -> bool:
+    """Whether a step is that of offers."""
     return spoken().step_rank(step) == STEP_RANKS["offer"]
 
 

@@ -708,7 +708,7 @@ def ask_who_was_selected(
     ]
     state.alternatives = [*named_so, *state.alternatives] or [{"selected": name} for name in likely[:3]]
     state.alternatives = state.alternatives or [{"selected": _yes_of(c)} for c in amounts[:3]]
-    state.alternatives = state.alternatives or told
+    state.alternatives = state.alternatives or told or _any_word(state, unnamed=True)
 
 
 def _is_about_the_job(state: TableLook, column: str) -> bool:
@@ -748,26 +748,36 @@ def _overlap(one: pd.Series[Any], other: pd.Series[Any]) -> float:
 
 
 def _each_word(column: str, often: pd.Series[int]) -> list[dict[str, str]]:
-    """An answer for each word that may be the good one and does not say who somebody is."""
-    words = [word for word in _good_first(often) if is_shown(column, word)]
+    """An answer for each word that may be the good one and does not say who somebody is.
+
+    Those known to be good come first; else those that sound good together, or all that are not known to be bad.
+    """
     vocabulary = spoken()
-    good = [
-        word
-        for word in map(str, often.index)
-        if vocabulary.pattern("within", "positive").search(plain(word))
-        and vocabulary.meaning(word) is None
-        and is_shown(column, word)
-    ]
-    if words and all(len(plain(str(word))) == 1 for word in often.index if word):
-        words.sort(key=lambda word: plain(word) in _BAD_LETTERS)
-        rest = [word for word in map(str, often.index) if plain(word) not in (*_BAD_LETTERS, "")]
-        good = rest if len(rest) < len([word for word in often.index if word]) - 1 else good
-    together = ["|".join(good)] if 2 <= len(good) <= 4 and len(good) < len(often) else []
-    return [{"selected": f"{column}={word}"} for word in (*together, *words)]
+    shown = [word for word in map(str, often.index) if is_shown(column, word) and not is_empty(word)]
+    bad = [word for word in shown if _is_known_bad(word)]
+    sound = [word for word in shown if vocabulary.has("within", "positive", word) and vocabulary.meaning(word) is None]
+    best = [word for word in shown if vocabulary.meaning(word) == "selected"]
+    rest = [word for word in shown if word not in bad]
+    good = best or (rest if bad and len(sound) < 2 else sound)
+    single = [word for word in _good_first(often) if word in shown and word not in bad]
+    if shown and all(len(plain(word)) == 1 for word in shown):
+        single.sort(key=lambda word: plain(word) in _BAD_LETTERS)
+        rest = [word for word in shown if plain(word) not in _BAD_LETTERS]
+        good = rest if len(rest) < len(shown) - 1 else good
+    together = ["|".join(good)] if (best or 2 <= len(good) <= 4) and len(good) < len(shown) else []
+    return [{"selected": f"{column}={word}"} for word in (*together, *single)]
 
 
-def _any_word(state: TableLook) -> list[dict[str, str]]:
-    """Words of columns of which one denies another (`Not recalled`), then of those with a word for an outcome."""
+def _is_known_bad(word: str) -> bool:
+    meaning = spoken().meaning(word)
+    return meaning in ("rejected", "withdrawn") or (meaning is None and spoken().employment(word) == "rejected")
+
+
+def _any_word(state: TableLook, *, unnamed: bool = False) -> list[dict[str, str]]:
+    """Words of columns of which one denies another (`Not recalled`), then of those with a word for an outcome.
+
+    `unnamed`: of columns with words whose meaning is known, whatever they are called, the last first.
+    """
     vocabulary = spoken()
     found = []
     for column in state.free():
@@ -777,9 +787,11 @@ def _any_word(state: TableLook) -> list[dict[str, str]]:
         coded = told and column.content == "number"
         if (column.is_words or coded) and 2 <= len(words) <= 6 and not is_personal(column.name, ""):
             denied = any(f"not {word.casefold()}" in {other.casefold() for other in words} for word in words)
-            if (denied or told) and not _is_about_the_job(state, column.name):
-                found.append((not denied, not told, column.name, often))
-    found.sort(key=lambda each: each[:2])
+            other = unnamed and any(vocabulary.meaning(word) == "selected" for word in words)
+            other &= not any(match.role in ("segment", "search", "group") for match in by_name(column.name))
+            if (denied or told or other) and not _is_about_the_job(state, column.name):
+                found.append((not denied, not told, -len(found), column.name, often))
+    found.sort(key=lambda each: each[:3] if unnamed else each[:2])
     return [answer for *_, name, often in found for answer in _each_word(name, often)]
 
 

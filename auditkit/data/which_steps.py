@@ -304,9 +304,9 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> tuple[Choic
         private = is_personal(column.name, "") and column.steps < 0.8  # but `Current Step Name` holds steps
         if not column.is_words or is_protected(column.name) or private:
             continue
-        is_named = _stage_tier(state, column.name) < 9
-        telling = over is not None and over.any()
         mine = column.name == own
+        is_named = mine or _stage_tier(state, column.name) < 9
+        telling = over is not None and over.any()
         if not (is_named or telling) or (mine and "reason" not in state.chosen and not _all_stages(state, column)):
             continue
         if is_last_stage(state.table[column.name], None if mine else over):

@@ -67,7 +67,7 @@ STATUSES = ("selected", "declined", "rejected", "withdrawn", "pending")
 
 STEP_RANKS: dict[str, float] = {
     "hired": 9, "offer": 8, "check": 7, "third": 5.5, "second": 5, "manager": 3, "longlist": 1.2, "gate": 1.1,
-    "shortlist": 1.4, "screen": 1.5, "test": 2, "interview": 4, "applied": 0,
+    "shortlist": 1.4, "screen": 1.5, "hr": 2.5, "test": 2, "interview": 4, "applied": 0,
 }  # fmt: skip
 """How far along a hiring process each step usually is."""
 
@@ -214,6 +214,11 @@ class Vocabulary:
             if self.pattern("within", code).search(text):
                 return code
         return next((code for code in parts if code in ("selected", "pending")), None) if len(parts) > 1 else None
+
+    def is_plain(self, word: str) -> bool:
+        """Whether a status is said by the whole text or its first part, and not by some words of a sentence."""
+        parts = (word, *_BREAK.split(word)[:1])
+        return any(self._exact(plain(part)) is not None for part in parts)
 
     def _exact(self, text: str) -> str | None:
         return next((code for code in STATUSES if text in self.words("status", code)), None)
