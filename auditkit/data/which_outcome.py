@@ -779,7 +779,7 @@ def _any_word(state: TableLook, *, unnamed: bool = False) -> list[dict[str, str]
     `unnamed`: of columns with words whose meaning is known, whatever they are called, the last first.
     """
     vocabulary = spoken()
-    found = []
+    found: list[tuple[bool, bool, int, str, pd.Series[int]]] = []
     for column in state.free():
         often = state.table[column.name].value_counts()
         words = [str(word) for word in often.index if not is_empty(str(word))]
