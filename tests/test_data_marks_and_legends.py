@@ -164,7 +164,7 @@ def test_a_pivot_whose_labels_are_departments_and_their_groups() -> None:
 
 def test_days_of_a_spreadsheet_are_dates_in_columns_named_so() -> None:
     first = RNG.integers(45300, 45400, N)
-    names = ("Date Added", "Interview Date", "Offer Date", "Placement Date")
+    names = ("Date Added", "Interview Date", "Offer Date", "Hire Date")
     days = {
         name: [str(day + 9 * k) if k <= far else "" for day, far in zip(first, FAR, strict=True)]
         for k, name in enumerate(names)

@@ -145,7 +145,7 @@ def weigh(state: TableLook, column: ColumnProfile) -> Decision | None:
         weight, why = 1.0, "it names those selected among the reasons why applications ended"
     elif column.content in ("yes/no", "date"):
         good = spoken().meaning(label_of(name)) == "selected" or spoken().step_rank(label_of(name)) == HIRED
-        weight = 1.7 if good else -0.2
+        weight = 1.7 if good and column.content == "yes/no" else 1.0 if good else -0.2
         if column.content == "yes/no" and spoken().has("names", "outcome_words", plain(name)):
             weight, why = 1.4, "its name is that of an outcome"
     if any(spoken().has("favourable", key, plain(name)) for key in ("not_decision", "reply")):
