@@ -747,7 +747,7 @@ def _one_race(raw: RawTable, assumptions: list[str]) -> RawTable:
     """Race as several yes/no columns is one attribute; who is Hispanic is so whatever the race. Sex likewise."""
     raw = _one_sex(raw, assumptions)
     table, words = raw.table, spoken()
-    label = {str(name): race for name in table if (race := _race_of(str(name)))}
+    label = {str(name): said for name in table if (said := _race_of(str(name)))}
     flags = {name: cells for name in label if (cells := _flags(table[name], some=False)) is not None}
     others = [str(name) for name in table if characteristic_of(str(name)) == "race" and name not in flags]
     hispanic = [name for name in [*flags, *others] if words.has("values", "hispanic", plain(name))]
