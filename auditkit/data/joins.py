@@ -88,11 +88,13 @@ def beside(first: RawTable, other: RawTable) -> RawTable | None:
     if not _unique(other.table, theirs):
         first, other, mine, theirs = other, first, theirs, mine
     more = other.table.copy()
-    more.index = pd.Index(clean_ids(more[theirs]))
-    more = more[more.index != ""].drop(columns=[theirs])
+    more.index = pd.Index(_ids(more[theirs]))
+    more = more[more.index != ""]
+    written = more[theirs]
+    more = more.drop(columns=[theirs])
     taken = {plain(str(name)) for name in first.table.columns}
     more = more[[name for name in more.columns if plain(str(name)) not in taken]]
-    ids = clean_ids(first.table[mine])
+    ids = _ids(first.table[mine])
     table = first.table.copy()
     for name in more.columns:
         table[name] = ids.map(more[name]).fillna("").astype("str")
@@ -102,7 +104,7 @@ def beside(first: RawTable, other: RawTable) -> RawTable | None:
         text += f"; {lost:,} rows have no match there"
     alone = more[~more.index.isin(ids)]
     if len(alone) and ids.duplicated().any() and any(_says_who_was_selected(more[name]) for name in more):
-        rows = alone.assign(**{mine: alone.index}).reindex(columns=table.columns, fill_value="").astype("str")
+        rows = alone.assign(**{mine: written[alone.index]}).reindex(columns=table.columns, fill_value="").astype("str")
         rows.index = pd.RangeIndex(len(rows)) + int(table.index.max()) + 1
         table = pd.concat([table, rows])
         text += f"; {len(alone):,} people who are listed only there are counted too"
@@ -168,7 +170,7 @@ def listed(first: RawTable, name: str, part: RawTable) -> RawTable | None:
         return None
     if not keys or not _unique(first.table, names[keys[0]]):
         return None
-    own, ids = clean_ids(first.table[names[keys[0]]]), clean_ids(part.table[theirs[keys[0]]])
+    own, ids = _ids(first.table[names[keys[0]]]), _ids(part.table[theirs[keys[0]]])
     if not ids.isin(own).all() or not ids.is_unique:
         return None
     flags = own.isin(ids).map({True: "yes", False: "no"}).astype("str")
@@ -185,7 +187,7 @@ def _key(one: pd.DataFrame, other: pd.DataFrame) -> tuple[str, str] | None:
             if not (_unique(one, mine) or _unique(other, theirs)):
                 continue
             told = same or bool(named(mine, "candidate") and named(theirs, "candidate"))
-            ids, known = set(clean_ids(one[mine])) - {""}, set(clean_ids(other[theirs])) - {""}
+            ids, known = set(_ids(one[mine])) - {""}, set(_ids(other[theirs])) - {""}
             if min(len(ids), len(known)) < 2:
                 continue
             share = len(ids & known) / min(len(ids), len(known)) + same + told
@@ -194,6 +196,13 @@ def _key(one: pd.DataFrame, other: pd.DataFrame) -> tuple[str, str] | None:
             if share - same - told >= (_COVERED if told else _SURE) and (best is None or share > best[0]):
                 best = (share, mine, theirs)
     return None if best is None else best[1:]
+
+
+def _ids(cells: pd.Series[str]) -> pd.Series[str]:
+    """As they are compared: some systems write addresses in capitals."""
+    ids = clean_ids(cells)
+    small = ids.str.casefold()
+    return small if small.nunique() == ids.nunique() else ids
 
 
 def _are_ids(cells: set[str]) -> bool:
