@@ -708,7 +708,7 @@ def ask_who_was_selected(
     ]
     state.alternatives = [*named_so, *state.alternatives] or [{"selected": name} for name in likely[:3]]
     state.alternatives = state.alternatives or [{"selected": _yes_of(c)} for c in amounts[:3]]
-    state.alternatives = state.alternatives or told or _any_word(state, unnamed=True)
+    state.alternatives = state.alternatives or told
 
 
 def _is_about_the_job(state: TableLook, column: str) -> bool:
@@ -773,13 +773,10 @@ def _is_known_bad(word: str) -> bool:
     return meaning in ("rejected", "withdrawn") or (meaning is None and spoken().employment(word) == "rejected")
 
 
-def _any_word(state: TableLook, *, unnamed: bool = False) -> list[dict[str, str]]:
-    """Words of columns of which one denies another (`Not recalled`), then of those with a word for an outcome.
-
-    `unnamed`: of columns with words whose meaning is known, whatever they are called, the last first.
-    """
+def _any_word(state: TableLook) -> list[dict[str, str]]:
+    """Words of columns of which one denies another (`Not recalled`), then of those with a word for an outcome."""
     vocabulary = spoken()
-    found: list[tuple[bool, bool, int, str, pd.Series[int]]] = []
+    found = []
     for column in state.free():
         often = state.table[column.name].value_counts()
         words = [str(word) for word in often.index if not is_empty(str(word))]
@@ -787,11 +784,9 @@ def _any_word(state: TableLook, *, unnamed: bool = False) -> list[dict[str, str]
         coded = told and column.content == "number"
         if (column.is_words or coded) and 2 <= len(words) <= 6 and not is_personal(column.name, ""):
             denied = any(f"not {word.casefold()}" in {other.casefold() for other in words} for word in words)
-            other = unnamed and any(vocabulary.meaning(word) == "selected" for word in words)
-            other &= not any(match.role in ("segment", "search", "group") for match in by_name(column.name))
-            if (denied or told or other) and not _is_about_the_job(state, column.name):
-                found.append((not denied, not told, -len(found), column.name, often))
-    found.sort(key=lambda each: each[:3] if unnamed else each[:2])
+            if (denied or told) and not _is_about_the_job(state, column.name):
+                found.append((not denied, not told, column.name, often))
+    found.sort(key=lambda each: each[:2])
     return [answer for *_, name, often in found for answer in _each_word(name, often)]
 
 
