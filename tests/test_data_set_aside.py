@@ -105,3 +105,11 @@ def test_rows_that_are_marked_as_tests_are_left_out(tmp_path: Path, column: str,
     rows = [[f"A{i}", "FM"[i % 2], "Yes" if i % 4 == 0 else "No", "Yes" if i < 3 else "No"] for i in range(100)]
     frame = pd.DataFrame(rows, columns=["Application ID", "Gender", "Hired", column])
     assert len(load(frame).table) == 100 - left
+
+
+def test_who_never_started_a_test_is_a_person_whatever_the_address(tmp_path: Path) -> None:
+    rows = [[f"p.{i}@example.com", "FM"[i % 2], *(("", "", "", "Not started") if i % 9 == 0 else ("3", "4", "5", end))]
+            for i, end in enumerate(["Pass", "Fail", "Fail"] * 30)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["E-mail", "Gender", "Start", "Close", "Score", "Decision"])
+    frame.to_csv(tmp_path / "tests.csv", index=False)
+    assert not set_aside(read(tmp_path / "tests.csv"))[2]

@@ -34,6 +34,8 @@ _SORTS = 12
 _LONGEST_NAME = 60
 _LONGEST_LIST = 20_000
 """Rows of a table above which no system exports anything but people."""
+_AT_EXAMPLE = re.compile(r"@example\.(?:com|org|net)$")
+"""The addresses of invented people: documentation writes them so, and they say nothing about a single row."""
 _SIGN = re.compile(r"^\W*\w\W*$|\d")
 """A mark of one letter, or a number."""
 
@@ -137,7 +139,7 @@ def _say_so(table: pd.DataFrame, blank: pd.DataFrame) -> pd.Series[Any]:
         cells = table[name]
         if is_protected(name) or cells.nunique() < 0.5 * len(cells) or cells.str.len().median() > _LONGEST_NAME / 2:
             continue
-        short = cells.str.len() <= _LONGEST_NAME
+        short = (cells.str.len() <= _LONGEST_NAME) & ~cells.str.contains(_AT_EXAMPLE)
         worded = cells.str.contains("[^\\W\\d_]{3}", regex=True) & short
         texts = cells[worded].map(plain)
         least = [0 if sure.search(t) else _lacking(maybe, t) for t in texts]
