@@ -316,3 +316,35 @@ def test_the_good_words_are_offered_before_others() -> None:
 def test_an_interview_with_hr_comes_before_that_with_the_manager() -> None:
     stages = np.array(["Candidature reçue", "Présélectionné", "Entretien RH", "Entretien manager", "Embauché"])[FAR]
     assert funnel(load(people(Étape=stages))) == at_least(1, 2, 3, 4)
+
+
+SECTIONS = (("All", 1000, 600, 200), ("Male", 500, 330, 120), ("Female", 460, 250, 74), ("Did not identify", 40, 20, 6))
+RACES = (("White", 560, 350, 120), ("Black", 240, 130, 40), ("Asian", 200, 120, 40))
+
+
+@pytest.mark.parametrize("rows", [(*SECTIONS, *RACES), (*SECTIONS[1:], *RACES), (*SECTIONS[1:], *RACES, SECTIONS[0])])
+def test_groups_of_several_attributes_below_each_other_count_everybody_once(rows: tuple[object, ...]) -> None:
+    history = load(pd.DataFrame(rows, columns=["Group", "Applied", "Qualified", "Selected"]).astype(str))
+    assert len(history.table) == 1000 and funnel(history) == [600, 200]
+    assert history.attributes == ("Sex", "Race") and not history.crossings
+    assert history.table["group:Race"].value_counts()["White"] == 560
+
+
+def test_groups_whose_attribute_nothing_says_are_not_counted_twice() -> None:
+    rows = [("Red", 500, 330), ("Blue", 500, 270), ("North", 600, 400), ("South", 400, 200)]
+    with pytest.raises(InputError, match="count everybody 2 times"):
+        load(pd.DataFrame(rows, columns=["Group", "Applied", "Selected"]).astype(str))
+
+
+def test_groups_of_one_attribute_that_add_up_to_their_total_are_one_attribute() -> None:
+    history = load(pd.DataFrame(SECTIONS, columns=["Group", "Applied", "Qualified", "Selected"]).astype(str))
+    assert len(history.table) == 1000 and len(history.attributes) == 1
+
+
+@pytest.mark.parametrize("others", ["", "M"])
+def test_groups_that_are_known_only_of_those_selected_cannot_be_compared(others: str) -> None:
+    hired = FAR == 4
+    frame = people(Hired=np.where(hired, "Yes", "No")).assign(Gender=np.where(hired, GENDER, others))
+    history = load(frame)
+    assert history.reading is not None
+    assert ("everybody whose group is known" in history.reading.refusal) == (others == "")

@@ -200,6 +200,13 @@ def _refusal(plan: Interpretation, table: pd.DataFrame, decision: str, attribute
             f"{', '.join(map(repr, attributes))}: fewer than two groups are known, so there is nothing to compare; "
             "add the people of the other groups, or another column with --map group=COLUMN"
         )
+    known = decided[(decided[[f"group:{name}" for name in attributes]] != UNKNOWN).any(axis=1)]
+    counted = [known[step].dropna() for step in steps or [decision]]
+    if not any(0 < flags.sum() < len(flags) for flags in counted):
+        return (
+            f"{', '.join(map(repr, attributes))}: everybody whose group is known ({len(known):,} of {len(decided):,}) "
+            "has the same outcome, so there is nothing to compare; add the groups of the others"
+        )
     return ""
 
 

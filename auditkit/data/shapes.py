@@ -104,6 +104,7 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
     totals = len(whole.table) - len(tidy.table)
     for reshape in (_from_compact, _from_wide, _from_steps_by_group, _from_long, _with_named_groups):
         tidy = reshape(tidy)
+    tidy = _with_characteristics(tidy)
     hidden, said = said, []
     stacked = _from_stacked(tidy, said)
     if stacked is not None:
@@ -475,6 +476,58 @@ def _from_long(raw: RawTable) -> RawTable:
         text = f"{stage!r} has one row for each step, which counts all who reached it"
         return replace(_say(raw, "long-counts", text), table=flat.drop(columns=years), separate=raw.separate)
     return raw
+
+
+def _with_characteristics(raw: RawTable) -> RawTable:
+    """One column of groups of several attributes, below each other, each of which adds up to everybody: by its sums.
+
+    The rows between them that said which attribute comes next have no numbers, and were left out as headings.
+    """
+    table = raw.table
+    counts = pd.DataFrame(_counts(table))
+    labels = [str(name) for name in table if name not in counts]
+    if len(labels) != 1 or len(counts.columns) < 2 or len(table) < 4:
+        return raw
+    found = _blocks(counts.to_numpy())
+    if found is None:
+        return raw
+    rows = table[found >= 0].copy()
+    own = {k: _attribute_of(table[labels[0]][found == k]) for k in range(int(found.max()) + 1)}
+    if len({*own.values()}) < len(own) or "" in own.values():
+        what = f"its rows count everybody {len(own)} times, and not all say which attribute they are of"
+        fix = "put the attribute of each row into a column of its own, such as Sex or Ethnicity"
+        raise InputError(Problem(f"column {labels[0]!r}", what, fix))
+    rows.insert(
+        0, "Attribute" if "Attribute" not in rows else "Attribute of the row", [own[k] for k in found[found >= 0]]
+    )
+    return replace(raw, table=rows)
+
+
+def _blocks(counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """The block of each row, -1 for a total, where two or more blocks of rows have the same sums; None otherwise."""
+    n = len(counts)
+    sums = [(counts[0], 1, n), (counts[-1], 0, n - 1)] + [(counts[:k].sum(axis=0), 0, n) for k in range(2, n - 1)]
+    for whole, first, end in sums:
+        found, block, so_far = np.full(n, -1), 0, np.zeros_like(whole)
+        for row in range(first, end):
+            so_far, found[row] = so_far + counts[row], block
+            if (so_far == whole).all():
+                so_far, block = np.zeros_like(whole), block + 1
+        if block >= 2 and not so_far.any() and (np.bincount(found[found >= 0]) >= 2).all():
+            return found
+    return None
+
+
+def _attribute_of(cells: pd.Series[Any]) -> str:
+    """ "Sex" of women and men, "Race" of races; "" of other words."""
+    words = spoken()
+    races, known = words.pattern("values", "races"), [str(cell) for cell in cells if not words.is_unknown(str(cell))]
+    if {words.sex(cell) for cell in known} >= {"female", "male"}:
+        return "Sex"
+    if sum(races.match(plain(cell)) is not None for cell in known) > len(known) / 2:
+        return "Race"
+    found = {characteristic_of(cell) for cell in known}
+    return found.pop().capitalize() if len(found) == 1 and "other" not in found else ""
 
 
 def _from_stacked(raw: RawTable, assumptions: list[str]) -> RawTable | None:

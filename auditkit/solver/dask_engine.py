@@ -268,7 +268,7 @@ def on_this_machine(tell: Tell) -> Iterator[DaskEngine]:
             for worker in workers:  # they have nothing to lose
                 worker.kill()
                 worker.wait()
-            with suppress(*LOST):
+            with suppress(*LOST, KeyError):  # distributed looks up a worker that left before it was listed
                 cluster.close(timeout=CONNECT_SECONDS)
 
 
