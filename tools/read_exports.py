@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from exports import exam, fresh, later, rounds, vendors  # noqa: E402
+from exports import exam, fresh, judge_one, judge_three, judge_two, later, rounds, vendors  # noqa: E402
 from exports.exam import EXAM, LAST  # noqa: E402
 from exports.fresh import FRESH, KEPT  # noqa: E402
 from exports.judging import SHARED, SHARED_TRUTHS, Verdict, judge  # noqa: E402
@@ -23,10 +23,16 @@ from exports.systems import EXPORTS  # noqa: E402
 from exports.unseen import UNSEEN, Truth  # noqa: E402
 
 FIRST_RUN = {**exam.FIRST_RUN, **fresh.FIRST_RUN, **later.FIRST_RUN, **vendors.FIRST_RUN, **rounds.FIRST_RUN}
+JUDGES = {
+    "a first judge, who had not seen the reading": judge_one,
+    "a second judge, unusual files": judge_two,
+    "a third judge, files that people bring most often, read after the work on the others": judge_three,
+}
 FIRST_READ = {"fresh": FRESH, "kept": KEPT, "later": later.LATER, "exam": EXAM, "last": LAST}
 FIRST_READ |= {"vendors, read before the last work": vendors.FIRST, "vendors, read after it": vendors.HELD}
 FIRST_READ |= {"rounds, read before readings were weighed whole": rounds.BEFORE, "rounds, read after it": rounds.AFTER}
 FIRST_READ |= {"rounds, written and read last": rounds.LAST}
+FIRST_READ |= {title: judge.INDEPENDENT for title, judge in JUDGES.items()}
 """Sets whose first run was written down: each was read once before the reading was improved on it."""
 START, END = "<!-- exports -->", "<!-- /exports -->"
 
@@ -56,7 +62,8 @@ def table(sets: dict[str, dict[str, Verdict]]) -> str:
     for title, verdicts in sets.items():
         summary = _summary([verdict.outcome for verdict in verdicts.values()])
         if title in FIRST_READ:
-            first = {name: FIRST_RUN.get(name, "right") for name in verdicts}
+            known = JUDGES[title].FIRST_RUN if title in JUDGES else FIRST_RUN
+            first = {name: known.get(name, "right") for name in verdicts}
             lines += ["", f"**{title}** ({len(verdicts)}): first run {_summary(first.values())}; now {summary}."]
             lines += ["", "| export | first run | now |", "| --- | --- | --- |"]
             lines += [f"| {name} | {first[name]} | {verdict.outcome} |" for name, verdict in verdicts.items()]
