@@ -12,6 +12,7 @@ import pytest
 from auditkit.data.firm_history import History
 from auditkit.data.load import load
 from auditkit.data.reading import AmbiguousReading
+from auditkit.data.shapes import _blocks
 from auditkit.data.vocabulary import shipped
 from auditkit.errors import InputError
 from auditkit.plugins.excel import Excel
@@ -348,3 +349,19 @@ def test_groups_that_are_known_only_of_those_selected_cannot_be_compared(others:
     history = load(frame)
     assert history.reading is not None
     assert ("everybody whose group is known" in history.reading.refusal) == (others == "")
+
+
+def test_blocks_of_equal_sums_are_found_wherever_their_total_is() -> None:
+    parts = np.array([[5, 2], [3, 1], [2, 1], [6, 2], [1, 0], [1, 2]])
+    whole = parts[:2].sum(axis=0)[None, :]
+    expected = [0, 0, 1, 1, 1, 1]
+    assert parts[2:].sum(axis=0).tolist() != whole[0].tolist() and _blocks(parts) is None
+    equal = np.vstack([parts[:2], [[6, 2], [1, 0], [1, 1]]])
+    for rows, found in (
+        (equal, expected[:5]),
+        (np.vstack([whole, equal]), [-1, *expected[:5]]),
+        (np.vstack([equal, whole]), [*expected[:5], -1]),
+    ):
+        blocks = _blocks(rows)
+        assert blocks is not None and blocks.tolist() == found
+    assert _blocks(np.vstack([whole, equal[:2]])) is None

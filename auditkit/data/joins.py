@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 import pandas as pd
@@ -181,13 +182,14 @@ def listed(first: RawTable, name: str, part: RawTable) -> RawTable | None:
 def _key(one: pd.DataFrame, other: pd.DataFrame) -> tuple[str, str] | None:
     """The pair of columns by which two tables fit best: ids that one table has once, and the other knows."""
     best: tuple[float, str, str] | None = None
+    mine_as, theirs_as = (cache(partial(_different_ids, table)) for table in (one, other))
     for mine in map(str, one.columns):
         for theirs in map(str, other.columns):
             same = plain(mine) == plain(theirs)
             if not (_unique(one, mine) or _unique(other, theirs)):
                 continue
             told = same or bool(named(mine, "candidate") and named(theirs, "candidate"))
-            ids, known = set(_ids(one[mine])) - {""}, set(_ids(other[theirs])) - {""}
+            ids, known = mine_as(mine), theirs_as(theirs)
             if min(len(ids), len(known)) < 2:
                 continue
             share = len(ids & known) / min(len(ids), len(known)) + same + told
@@ -203,6 +205,10 @@ def _ids(cells: pd.Series[str]) -> pd.Series[str]:
     ids = clean_ids(cells)
     small = ids.str.casefold()
     return small if small.nunique() == ids.nunique() else ids
+
+
+def _different_ids(table: pd.DataFrame, column: str) -> set[str]:
+    return set(_ids(table[column])) - {""}
 
 
 def _are_ids(cells: set[str]) -> bool:

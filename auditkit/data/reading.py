@@ -136,7 +136,7 @@ def reading_of(
     decision = "selected" if "selected" in table else "inspected"
     counts = {name: int(table[f"step:{name}"].fillna(False).astype(bool).sum()) for name in steps}
     name = steps[-1] if steps else plan.selected_name
-    favourable = Favourable(name, counts[name] if steps else int(table[decision].sum()), len(table))
+    favourable = Favourable(name, number_favourable(table, steps), len(table))
     confidence: Literal["certain", "likely", "ambiguous"] = "certain"
     if plan.ambiguous:
         confidence = "ambiguous"
@@ -176,6 +176,12 @@ def _columns(plan: Interpretation) -> tuple[ColumnReading, ...]:
             )
         )
     return tuple(result)
+
+
+def number_favourable(table: pd.DataFrame, steps: tuple[str, ...]) -> int:
+    """How many people of a history's table have the good outcome: those at the last step, where there are any."""
+    decided = f"step:{steps[-1]}" if steps else "selected" if "selected" in table else "inspected"
+    return int(table[decided].fillna(False).astype(bool).sum())
 
 
 def _refusal(plan: Interpretation, table: pd.DataFrame, decision: str, attributes: tuple[str, ...]) -> str:

@@ -29,6 +29,8 @@ from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.errors import InputError, Problem
 from auditkit.model.session import current
 
+_MOST_BLOCKS = 20
+"""Attributes whose groups may stand below each other."""
 _MOST_PAIRS = 60
 """Different cells of a column of sex and race."""
 _MOST_ROWS = 5000
@@ -504,17 +506,26 @@ def _with_characteristics(raw: RawTable) -> RawTable:
 
 
 def _blocks(counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """The block of each row, -1 for a total, where two or more blocks of rows have the same sums; None otherwise."""
+    """The block of each row, -1 for a total, where two or more blocks of rows have the same sums; None otherwise.
+
+    Of m blocks with the sums T the running sums are T, 2T, ..., mT at their ends, and a total beside them is T.
+    """
     n = len(counts)
-    sums = [(counts[0], 1, n), (counts[-1], 0, n - 1)] + [(counts[:k].sum(axis=0), 0, n) for k in range(2, n - 1)]
-    for whole, first, end in sums:
-        found, block, so_far = np.full(n, -1), 0, np.zeros_like(whole)
-        for row in range(first, end):
-            so_far, found[row] = so_far + counts[row], block
-            if (so_far == whole).all():
-                so_far, block = np.zeros_like(whole), block + 1
-        if block >= 2 and not so_far.any() and (np.bincount(found[found >= 0]) >= 2).all():
-            return found
+    for total, first, end in ((0, 1, n), (n - 1, 0, n - 1), (None, 0, n)):
+        sums = counts[first:end].cumsum(axis=0)
+        places: dict[tuple[Any, ...], int] = {}
+        for row, so_far in enumerate(map(tuple, sums.tolist())):
+            places.setdefault(so_far, row)
+        for number in range(2, _MOST_BLOCKS + 1):
+            whole = sums[-1] / number
+            if total is not None and (counts[total] != whole).any():
+                continue
+            ends = [places.get(tuple((whole * k).tolist())) for k in range(1, number + 1)]
+            if whole.any() and None not in ends:
+                found = np.full(n, -1)
+                found[first:end] = np.searchsorted(np.array(ends[:-1], dtype=np.int64), np.arange(end - first))
+                if (np.bincount(found[first:end]) >= 2).all():
+                    return found
     return None
 
 
@@ -848,9 +859,8 @@ def _sex_and_race(raw: RawTable, assumptions: list[str]) -> RawTable:
     """A column of "F / White" is two attributes."""
     words, table = spoken(), raw.table
     races = words.pattern("values", "races")
-    for name in map(str, table):
-        if not is_protected(name) or {"Sex", "Race"} & {*map(str, table)}:
-            continue
+    taken = {"Sex", "Race"} & {*map(str, table)}
+    for name in filter(is_protected, () if taken else map(str, table)):
         cells = pd.Series(pd.unique(table[name]), dtype="str")
         known = cells[~cells.map(words.is_unknown).astype(bool)]
         if not 2 <= len(known) <= _MOST_PAIRS:

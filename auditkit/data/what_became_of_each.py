@@ -119,12 +119,14 @@ def _inspection(state: TableLook) -> StepColumn | None:
 
 def _decided_later(state: TableLook, status: pd.Series[Any], decision: Decision) -> pd.Series[Any]:
     """A second decision, on those alone whom the first left open: "Waitlist", then "Admit from Waitlist"."""
-    for column in state.columns.values():
+    for column in state.columns.values() if (status == "pending").any() else ():
         if column.name == decision.column or column.name in state.used() or not column.is_words or not column.filled:
+            continue
+        if column.distinct > MOST_DECISIONS:
             continue
         cells = state.table[column.name]
         filled = ~cells.map(is_empty).astype(bool)
-        if column.distinct > MOST_DECISIONS or (status[filled] == "pending").mean() < ALL_OPEN:
+        if (status[filled] == "pending").mean() < ALL_OPEN:
             continue
         codes = decide(cells, column.name, state.words).codes
         said = codes[filled]

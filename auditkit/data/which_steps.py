@@ -242,9 +242,8 @@ def _leads_to(state: TableLook, step: StepColumn, selected: pd.Series[Any]) -> b
     if match is not None and not match.loose and match.tier < 2:
         return before >= _PLAIN_NESTED or int((selected & ~step.reached).sum()) <= 2
     share = float(step.reached.mean())
-    if (
-        step.rank is not None and 0 <= step.rank < HIRED
-    ):  # a consent to a background check is no more theirs than others'
+    if step.rank is not None and 0 <= step.rank < HIRED:
+        # a consent to a background check is no more theirs than others'
         return before >= _NAMED_NESTED and 2 * (1 - before) <= 1 - share
     rare = state.raw.count is not None or share ** int(selected.sum()) < CHANCE  # a row of counts is many people
     return before >= 0.99 and rare and share < _MOST_PASSED

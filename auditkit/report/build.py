@@ -17,7 +17,7 @@ from auditkit import __version__
 from auditkit.compare import Comparison, Constrained, FirmDecisions, PriceInterval
 from auditkit.config import check
 from auditkit.data.firm_history import render_mapping
-from auditkit.data.reading import Favourable, Reading
+from auditkit.data.reading import Favourable, Reading, number_favourable
 from auditkit.disparity.results import Disparities
 from auditkit.report import decision_findings, findings, people, schema
 from auditkit.report.conventions import conventions
@@ -143,12 +143,11 @@ def build(parts: ReportParts, config: Config, when: str) -> schema.Report:
 def _reading(reading: Reading, shown: Protected) -> schema.ReadingModel:
     """How the file was read; what became of people who are left out is in none of its numbers."""
     table = shown.history.table
-    steps, decided = shown.history.steps, "selected" if "selected" in table else "inspected"
-    decision = table[f"step:{steps[-1]}" if steps else decided].fillna(False)
+    count = number_favourable(table, shown.history.steps)
     return schema.ReadingModel(
         confidence="certain" if reading.confidence == "certain" else "likely",
         row=reading.row,
-        favourable=Favourable(text=reading.favourable.text, count=int(decision.sum()), of=len(table)),
+        favourable=Favourable(text=reading.favourable.text, count=count, of=len(table)),
         people=reading.words.people,
         verb=reading.words.verb,
         unused=tuple(
